@@ -1,0 +1,47 @@
+# Everything runs inside .venv, which the first target that needs it creates; `make help` lists the targets.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+BENCH_READY := .venv/.ready-bench
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check bench docs clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY) ## create or refresh the environment in .venv
+
+# The stamp is older than either file when the requirements changed: install again, else do nothing.
+$(READY): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv || \
+		{ echo "could not create .venv: Python 3.11 or newer with its venv module is needed" >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+$(BENCH_READY): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,bench]'
+	@touch $@
+
+demo: $(READY) ## audit and compare packaged predictions; reports go to demo-reports/
+	$(BIN)/evenhand demo --out demo-reports
+
+check: $(READY) ## lint, formatting and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: check ## check, then every test and docstring example (not those marked slow or gpu)
+	$(BIN)/pytest
+
+bench: $(BENCH_READY) ## measure speed and results side by side with other libraries
+	$(BIN)/python benchmarks/run.py
+
+docs: $(READY) ## write docs/metrics.md from the catalogue of metrics
+	$(BIN)/python -m evenhand.metrics.reference > docs/metrics.md.new
+	mv docs/metrics.md.new docs/metrics.md
+
+clean: ## remove caches, build output and demo reports (keeps .venv)
+	rm -rf build dist demo-reports .hypothesis .mypy_cache .pytest_cache .ruff_cache .coverage htmlcov
+	find src tests examples -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,12 @@
+"""The one error that is meant for the user: something is wrong with what was given, and this is what to do."""
+
+from __future__ import annotations
+
+
+class InputError(ValueError):
+    """One clear sentence about a file, a column or a row; the command line prints it and exits with 2.
+
+    >>> raise InputError("there is no column 'sexx' in preds.csv; did you mean 'sex'?")
+    Traceback (most recent call last):
+    evenhand.errors.InputError: there is no column 'sexx' in preds.csv; did you mean 'sex'?
+    """

@@ -1,0 +1,168 @@
+"""Groups: the only place that turns the values of protected attributes into group ids.
+
+Everything downstream sees integers 0 .. G-1 in a stable order, and -1 for "not known". Levels are sorted (a
+categorical column keeps its own order), so the same data gives the same ids whatever the order of its rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from evenhand.arrays import Array, as_array, is_array_like, is_torch
+from evenhand.levels import categories_of, code_values
+
+UNKNOWN = -1
+SEPARATOR = " · "
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One protected attribute: its name, the names of its levels, and a code for each row (-1 = unknown).
+
+    >>> Attribute.from_values(["b", None, "a"], "region").codes.tolist()
+    [1, -1, 0]
+    """
+
+    name: str
+    levels: tuple[str, ...]
+    codes: Array = field(repr=False)
+
+    @classmethod
+    def from_values(
+        cls, values: object, name: str = "group", levels: Sequence[object] | None = None
+    ) -> Attribute:
+        """Code any column: texts, numbers, booleans, categories, dates, tensors, lists.
+
+        Missing values (None, NaN, NaT, NA) are unknown, and so is the whole number -1. `levels` fixes the
+        order, and may name levels that do not occur.
+
+        >>> Attribute.from_values([True, False]).levels
+        ('False', 'True')
+        >>> Attribute.from_values([3, 1], levels=[1, 2, 3]).codes.tolist()
+        [2, 0]
+        """
+        order = levels if levels is not None else categories_of(values)
+        array = as_array(values)
+        if array.ndim != 1:
+            raise ValueError(f"attribute '{name}' must have one value a row, not the shape {array.shape}")
+        names, codes = code_values(array, order, name)
+        return cls(name, names, codes)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Group ids of the rows, the names of all groups, and the attributes they are made of.
+
+    >>> sex = Attribute.from_values(["f", "m", "f", None], "sex")
+    >>> old = Attribute.from_values([True, False, False, True], "old")
+    >>> both = Groups.from_attributes([sex, old])
+    >>> both.names
+    ('sex=f · old=False', 'sex=f · old=True', 'sex=m · old=False', 'sex=m · old=True')
+    >>> both.ids.tolist()
+    [1, 2, 0, -1]
+    """
+
+    ids: Array = field(repr=False)
+    names: tuple[str, ...]
+    attributes: tuple[Attribute, ...] = field(repr=False)
+    combinations: tuple[tuple[int, ...], ...] = field(repr=False)
+
+    @classmethod
+    def from_attributes(cls, attributes: Sequence[Attribute]) -> Groups:
+        """All combinations of the attributes' levels; a row is unknown if any of its attributes is."""
+        if not attributes:
+            raise ValueError("no attribute was given: a grouping needs at least one")
+        lengths = {attribute.name: len(attribute) for attribute in attributes}
+        if len(set(lengths.values())) > 1:
+            raise ValueError(f"the attributes have different lengths: {lengths}")
+        sizes = [len(attribute.levels) for attribute in attributes]
+        ids = np.zeros(len(attributes[0]), dtype=np.int64)
+        unknown = np.zeros(len(ids), dtype=bool)
+        for attribute, size in zip(attributes, sizes, strict=True):
+            ids = ids * size + attribute.codes
+            unknown |= attribute.codes < 0
+        ids[unknown] = UNKNOWN
+        combinations = tuple(np.ndindex(*sizes))
+        names = tuple(_name(attributes, levels) for levels in combinations)
+        return cls(ids, names, tuple(attributes), combinations)
+
+    @classmethod
+    def from_any(cls, values: object, n_rows: int | None = None) -> Groups:
+        """Groups of whatever a user has: a column, several named columns, a data frame, attributes.
+
+        >>> Groups.from_any({"sex": ["f", "m"], "age": ["old", "old"]}).names
+        ('sex=f · age=old', 'sex=m · age=old')
+        >>> Groups.from_any(["b", "a", "b"]).ids.tolist()
+        [1, 0, 1]
+        """
+        groups = values if isinstance(values, Groups) else cls.from_attributes(_attributes(values))
+        if n_rows is not None and len(groups.ids) != n_rows:
+            raise ValueError(f"{len(groups.ids)} group values for {n_rows} rows")
+        return groups
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups, those that do not occur included."""
+        return len(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def levels_of(self, group: int) -> dict[str, str]:
+        """The level of each attribute in one group."""
+        places = zip(self.attributes, self.combinations[group], strict=True)
+        return {attribute.name: attribute.levels[level] for attribute, level in places}
+
+    def occurring(self) -> Groups:
+        """Only the groups that have a row, in the same order: for intersections with thousands of cells."""
+        present = np.unique(self.ids[self.ids >= 0])
+        place = np.full(len(self.names) + 1, UNKNOWN)
+        place[present] = np.arange(len(present))
+        kept = [int(group) for group in present]
+        return Groups(place[self.ids], tuple(self.names[k] for k in kept), self.attributes,
+                      tuple(self.combinations[k] for k in kept))
+
+
+def _name(attributes: Sequence[Attribute], levels: tuple[int, ...]) -> str:
+    """A lone attribute's group is called by its level; in an intersection each level says whose it is."""
+    if len(attributes) == 1:
+        return attributes[0].levels[levels[0]]
+    return SEPARATOR.join(f"{a.name}={a.levels[k]}" for a, k in zip(attributes, levels, strict=True))
+
+
+def _attributes(values: Any) -> list[Attribute]:
+    if isinstance(values, Attribute):
+        return [values]
+    if isinstance(values, Mapping):
+        return [Attribute.from_values(column, str(name)) for name, column in values.items()]
+    if hasattr(values, "columns") and hasattr(values, "__getitem__"):  # a data frame of pandas or polars
+        return [Attribute.from_values(values[name], str(name)) for name in values.columns]
+    if isinstance(values, Iterable) and not is_torch(values) and not hasattr(values, "dtype"):
+        values = list(values)
+        if values and all(isinstance(value, Attribute) for value in values):
+            return values
+        if values and all(is_array_like(value) for value in values):
+            return [_column(value, place) for place, value in enumerate(values)]
+    array = as_array(values) if getattr(values, "ndim", 1) == 2 else None
+    if array is not None:
+        return [_column(array[:, place], place) for place in range(array.shape[1])]
+    return [_column(values, None)]
+
+
+def _column(values: Any, place: int | None) -> Attribute:
+    name = getattr(values, "name", None)
+    fallback = "group" if place is None else f"attribute {place + 1}"
+    return Attribute.from_values(values, str(name) if isinstance(name, str) and name else fallback)
+
+
+def n_intersections(attributes: Sequence[Attribute]) -> int:
+    """How many groups the intersection of the attributes has."""
+    return math.prod(len(attribute.levels) for attribute in attributes)

@@ -1,0 +1,119 @@
+"""Coding the values of one column: which distinct values there are, in which order, and which rows lack one.
+
+Used for protected attributes and for class labels alike, so that both sort and print in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from evenhand.arrays import Array
+
+DENSE_RANGE = 1 << 16  # whole numbers within this range are coded by a lookup table, not by sorting
+
+
+def categories_of(values: Any) -> list[object] | None:
+    """The declared order of a categorical column (pandas, polars), or None."""
+    dtype = getattr(values, "dtype", None)
+    if str(dtype) == "category":
+        return list(values.cat.categories if hasattr(values, "cat") else values.categories)
+    if str(dtype).startswith("Enum("):
+        return list(dtype.categories)
+    return None
+
+
+def level_name(value: object) -> str:
+    """How a value is printed: whole floats without their '.0'.
+
+    >>> level_name(1.0), level_name("a"), level_name(np.True_)
+    ('1', 'a', 'True')
+    """
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
+    return str(value.item() if isinstance(value, np.generic) and not isinstance(value, np.datetime64) else value)
+
+
+def code_values(values: Array, order: Sequence[object] | None, name: str) -> tuple[tuple[str, ...], Array]:
+    """Level names and a code for each value, -1 where it is missing (or the whole number -1).
+
+    >>> code_values(np.array(["b", "a"]), None, "x")[1].tolist()
+    [1, 0]
+    """
+    if values.dtype.kind in "iub":
+        levels, codes = _code_whole(values)
+    elif values.dtype.kind == "O":
+        levels, codes = _code_objects(values)
+    else:
+        levels, codes = _code_sorted(values)
+    if order is None:
+        return tuple(level_name(level) for level in levels), codes
+    return _reorder(levels, codes, order, name)
+
+
+def _code_whole(values: Array) -> tuple[list[Any], Array]:
+    whole = values.view(np.uint8) if values.dtype.kind == "b" else values.astype(np.int64, copy=False)
+    missing = whole == -1 if whole.dtype.kind == "i" else np.zeros(whole.shape, dtype=bool)
+    known = whole[~missing] if missing.any() else whole
+    if known.size == 0:
+        return [], np.full(values.shape, -1, dtype=np.int64)
+    low, high = int(known.min()), int(known.max())
+    if high - low >= DENSE_RANGE:
+        levels, found = np.unique(known, return_inverse=True)
+    else:
+        present = np.bincount((known - low).astype(np.int64, copy=False)) > 0
+        levels = np.flatnonzero(present) + low
+        found = (np.cumsum(present) - 1)[(known - low).astype(np.int64, copy=False)]
+    codes = found
+    if known is not whole:
+        codes = np.full(values.shape, -1, dtype=np.int64)
+        codes[~missing] = found
+    return (levels.astype(bool) if values.dtype.kind == "b" else levels).tolist(), codes
+
+
+def _code_sorted(values: Array) -> tuple[list[Any], Array]:
+    """Floats, texts and dates: sorted distinct values, NaN and NaT unknown."""
+    missing = np.zeros(values.shape, dtype=bool)
+    if values.dtype.kind == "f":
+        missing = np.isnan(values) | (values == -1)
+    elif values.dtype.kind in "mM":
+        missing = np.isnat(values)
+    codes = np.full(values.shape, -1, dtype=np.int64)
+    levels, codes[~missing] = np.unique(values[~missing], return_inverse=True)
+    return list(levels), codes
+
+
+def _code_objects(values: Array) -> tuple[list[Any], Array]:
+    """Mixed Python values: one pass over a dictionary; numbers sort before texts."""
+    seen: dict[Any, int] = {}
+    first = [-1 if _is_missing(value) else seen.setdefault(value, len(seen)) for value in values.tolist()]
+    levels = sorted(seen, key=lambda value: (isinstance(value, str), _sort_key(value)))
+    place = np.empty(len(seen) + 1, dtype=np.int64)
+    place[-1] = -1
+    place[[seen[level] for level in levels]] = np.arange(len(levels))
+    return levels, place[np.asarray(first, dtype=np.int64)]
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, NaT, NA (the last three are not equal to themselves), and the whole number -1."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, str):
+        return False
+    return bool(value != value) or (not isinstance(value, bool) and bool(value == -1))
+
+
+def _sort_key(value: Any) -> Any:
+    return value if isinstance(value, (str, int, float, np.number)) else str(value)
+
+
+def _reorder(levels: list[Any], codes: Array, order: Sequence[object], name: str) -> tuple[tuple[str, ...], Array]:
+    names = tuple(level_name(level) for level in order)
+    place = {text: index for index, text in enumerate(names)}
+    strange = [level_name(level) for level in levels if level_name(level) not in place]
+    if strange:
+        raise ValueError(f"'{name}' holds {strange[0]!r}, which is not among its levels: {', '.join(names)}")
+    lookup = np.array([*(place[level_name(level)] for level in levels), -1], dtype=np.int64)
+    return names, lookup[codes]

@@ -1,0 +1,217 @@
+"""Rates -> one number: the comparisons a metric is made of, with who decided it and what bounds it.
+
+A `Statistic` maps a view to one value a class, `[..., K]`. Comparisons (gap, ratio, worst, ...) of a rate are
+the leaves; sums, means, maxima and `1 - x` of them are the branches. Each knows its value, its bounds when
+group labels are missing, and the groups that decided it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenhand.arrays import Array, FloatArray
+from evenhand.metrics.rates import Better
+from evenhand.metrics.undefined import count_defined, divide, max_defined, mean_defined, min_defined
+from evenhand.metrics.view import Extremes, View
+
+Interval = tuple[FloatArray, FloatArray]
+
+
+class Statistic(ABC):
+    """One number a class, from the rates of the groups."""
+
+    @abstractmethod
+    def value(self, view: View) -> FloatArray:
+        """The value of each class, `[..., K]`."""
+
+    def bounds(self, extremes: Extremes) -> Interval | None:
+        """Lowest and highest value over what the unknown rows could be; None where no bound is known."""
+        return None
+
+    def deciders(self, view: View) -> Array | None:
+        """Indices `[..., K, m]` of the groups that decided it (highest first), -1 where there is none."""
+        return None
+
+    def rates(self) -> tuple[str, ...]:
+        """Keys of the rates it compares."""
+        return ()
+
+
+def _gap(r: FloatArray) -> FloatArray:
+    return _if_several(r, max_defined(r) - min_defined(r))
+
+
+def _ratio(r: FloatArray) -> FloatArray:
+    return _if_several(r, divide(min_defined(r), max_defined(r)))
+
+
+def _spread(r: FloatArray) -> FloatArray:
+    deviation = r - mean_defined(r)[..., None]
+    return _if_several(r, np.sqrt(mean_defined(deviation * deviation)))
+
+
+def _if_several(r: FloatArray, value: FloatArray) -> FloatArray:
+    """A comparison needs two groups to compare."""
+    return np.where(count_defined(r) >= 2, value, np.nan)
+
+
+@dataclass(frozen=True)
+class Compared(Statistic):
+    """A rate compared between groups: `gap`, `ratio`, `worst`, `best`, `spread` or `to_overall`.
+
+    >>> from evenhand.metrics.counts import Counts
+    >>> counts = Counts.from_predictions([1, 1, 1, 1], [1, 0, 1, 1], [0, 0, 1, 1])
+    >>> Compared("tpr", "gap").value(View(counts.margins()))[1].item()
+    0.5
+    """
+
+    rate: str
+    how: str
+    better: Better = "higher"
+
+    def rates(self) -> tuple[str, ...]:
+        return (self.rate,)
+
+    def value(self, view: View) -> FloatArray:
+        r = view.rate(self.rate)
+        if self.how == "to_overall":
+            return _if_several(r, max_defined(np.abs(r - view.pooled_rate(self.rate))))
+        return self._function()(r)
+
+    def _function(self) -> Callable[[FloatArray], FloatArray]:
+        if self.how in ("worst", "best"):
+            return min_defined if self._takes_lowest() else max_defined
+        return {"gap": _gap, "ratio": _ratio, "spread": _spread}[self.how]
+
+    def _takes_lowest(self) -> bool:
+        """`worst` is the lowest rate, unless less is better; a rate without direction counts as the former."""
+        return (self.better != "lower") == (self.how == "worst")
+
+    def bounds(self, extremes: Extremes) -> Interval | None:
+        found = extremes.rate(self.rate)
+        if found is None or self.how in ("spread", "to_overall"):
+            return None
+        lowest, highest = found
+        # a group without a rate now could stay without one, so it can only widen the range, never narrow it
+        sure = ~np.isnan(extremes.view.rate(self.rate))
+        sure_lowest, sure_highest = np.where(sure, lowest, np.nan), np.where(sure, highest, np.nan)
+        if self.how in ("worst", "best"):
+            pick = min_defined if self._takes_lowest() else max_defined
+            ends = (pick(lowest), pick(sure_highest)) if self._takes_lowest() else (pick(sure_lowest), pick(highest))
+            return ends
+        least, most = max_defined(sure_lowest) - min_defined(sure_highest), _widest(highest, lowest, np.subtract)
+        if self.how == "gap":
+            return np.where(np.isnan(most), np.nan, np.maximum(least, 0.0)), most
+        best = np.minimum(divide(min_defined(sure_highest), max_defined(sure_lowest)), 1.0)
+        return -_widest(lowest, highest, lambda a, b: -divide(a, b)), np.where(np.isnan(best), 1.0, best)
+
+    def deciders(self, view: View) -> Array | None:
+        r = view.rate(self.rate)
+        if self.how == "spread":
+            return None
+        if self.how == "to_overall":
+            return index_of_largest(np.abs(r - view.pooled_rate(self.rate)))[..., None]
+        if self.how in ("worst", "best"):
+            return index_of_largest(-r if self._takes_lowest() else r)[..., None]
+        return np.stack([index_of_largest(r), index_of_largest(-r)], axis=-1)
+
+
+def index_of_largest(r: FloatArray) -> Array:
+    """Index of the largest defined entry, -1 if none is."""
+    place = np.where(np.isnan(r), -np.inf, r).argmax(axis=-1)
+    return np.where(count_defined(r) > 0, place, -1)
+
+
+def _widest(first: FloatArray, second: FloatArray, apply: Callable[[Array, Array], Array]) -> FloatArray:
+    """Largest `apply(first_i, second_j)` over pairs of different groups."""
+    pairs = apply(first[..., :, None], second[..., None, :])
+    same = np.eye(pairs.shape[-1], dtype=bool)
+    pairs = np.where(same, np.nan, pairs)
+    return max_defined(pairs.reshape(*pairs.shape[:-2], -1))
+
+
+@dataclass(frozen=True)
+class Combined(Statistic):
+    """Several statistics as one: their sum, mean or maximum, which rises with each of them."""
+
+    parts: tuple[Statistic, ...]
+    how: str
+
+    def rates(self) -> tuple[str, ...]:
+        return tuple(key for part in self.parts for key in part.rates())
+
+    def value(self, view: View) -> FloatArray:
+        return self._join([part.value(view) for part in self.parts])
+
+    def _join(self, values: list[FloatArray]) -> FloatArray:
+        stacked = np.stack(values, axis=-1)  # NaN in any part leaves the whole undefined
+        joined: FloatArray = {"sum": stacked.sum, "mean": stacked.mean, "max": stacked.max, "min": stacked.min}[self.how](axis=-1)
+        return joined
+
+    def bounds(self, extremes: Extremes) -> Interval | None:
+        found = [part.bounds(extremes) for part in self.parts]
+        known = [bound for bound in found if bound is not None]
+        if len(known) < len(self.parts):
+            return None
+        return self._join([low for low, _ in known]), self._join([high for _, high in known])
+
+    def deciders(self, view: View) -> Array | None:
+        found = [part.deciders(view) for part in self.parts]
+        known = [groups for groups in found if groups is not None]
+        if not known:
+            return None
+        values = np.stack([part.value(view) for part in self.parts], axis=-1)
+        largest = index_of_largest(-values if self.how == "min" else values)
+        return np.take_along_axis(np.stack(known, axis=-1), largest[..., None, None], axis=-1)[..., 0]
+
+
+@dataclass(frozen=True)
+class OneMinus(Statistic):
+    """`1 - x`: turns a gap into a score whose ideal is 1, a ratio into a distance whose ideal is 0."""
+
+    part: Statistic
+
+    def rates(self) -> tuple[str, ...]:
+        return self.part.rates()
+
+    def value(self, view: View) -> FloatArray:
+        return 1.0 - self.part.value(view)
+
+    def bounds(self, extremes: Extremes) -> Interval | None:
+        found = self.part.bounds(extremes)
+        return None if found is None else (1.0 - found[1], 1.0 - found[0])
+
+    def deciders(self, view: View) -> Array | None:
+        return self.part.deciders(view)
+
+
+@dataclass(frozen=True)
+class Computed(Statistic):
+    """Any other function of the view; `compares` names the rates that explain where it is undefined."""
+
+    function: Callable[[View], FloatArray]
+    compares: tuple[str, ...] = ()
+    who: Callable[[View], Array] | None = None
+
+    def rates(self) -> tuple[str, ...]:
+        return self.compares
+
+    def value(self, view: View) -> FloatArray:
+        return self.function(view)
+
+    def deciders(self, view: View) -> Array | None:
+        return None if self.who is None else self.who(view)
+
+
+def gap(rate: str) -> Compared:
+    """Largest minus smallest rate."""
+    return Compared(rate, "gap")
+
+
+def ratio(rate: str) -> Compared:
+    """Smallest over largest rate."""
+    return Compared(rate, "ratio")

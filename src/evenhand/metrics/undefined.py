@@ -1,0 +1,74 @@
+"""Arithmetic in which undefined is NaN: never 0, never 1, and never a warning.
+
+A rate with no cases has no value. Every function here keeps that, and the summaries skip what is undefined
+instead of letting it pass for a number.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evenhand.arrays import Array, FloatArray
+
+
+def divide(numerator: Array | float, denominator: Array | float) -> FloatArray:
+    """Elementwise quotient, NaN wherever the denominator is 0.
+
+    >>> divide(np.array([1, 0, 3]), np.array([2, 0, 4])).tolist()
+    [0.5, nan, 0.75]
+    """
+    top, bottom = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
+    out = np.full(np.broadcast_shapes(top.shape, bottom.shape), np.nan)
+    return np.divide(top, bottom, out=out, where=bottom != 0)
+
+
+def mean_defined(values: Array, axis: int | tuple[int, ...] = -1) -> FloatArray:
+    """Mean over the entries that are defined; NaN where none is.
+
+    >>> mean_defined(np.array([1.0, np.nan, 3.0])).item()
+    2.0
+    """
+    defined = ~np.isnan(values)
+    if defined.all() and values.size:
+        return np.asarray(values.mean(axis=axis))
+    return divide(np.where(defined, values, 0.0).sum(axis=axis), defined.sum(axis=axis))
+
+
+def max_defined(values: Array, axis: int = -1) -> FloatArray:
+    """Largest defined entry; NaN where none is defined.
+
+    >>> max_defined(np.array([1.0, np.nan, 3.0])).item()
+    3.0
+    """
+    if values.shape[axis] == 0:
+        return np.full(np.delete(values.shape, axis), np.nan)
+    return np.asarray(np.fmax.reduce(values, axis=axis))
+
+
+def min_defined(values: Array, axis: int = -1) -> FloatArray:
+    """Smallest defined entry; NaN where none is defined.
+
+    >>> min_defined(np.array([1.0, np.nan, 3.0])).item()
+    1.0
+    """
+    return -max_defined(-values, axis)
+
+
+def sum_defined(values: Array, axis: int = -1) -> FloatArray:
+    """Sum of the defined entries; NaN where none is defined.
+
+    >>> sum_defined(np.array([[1.0, np.nan], [np.nan, np.nan]])).tolist()
+    [1.0, nan]
+    """
+    defined = ~np.isnan(values)
+    total = np.where(defined, values, 0.0).sum(axis=axis)
+    return np.where(defined.any(axis=axis), total, np.nan)
+
+
+def count_defined(values: Array, axis: int = -1) -> Array:
+    """How many entries are defined.
+
+    >>> int(count_defined(np.array([1.0, np.nan, 3.0])))
+    2
+    """
+    return np.asarray((~np.isnan(values)).sum(axis=axis))

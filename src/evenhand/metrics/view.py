@@ -1,0 +1,87 @@
+"""What a metric looks at: the margins, with each rate worked out once, and the conventions in force."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+
+from evenhand.arrays import Array, FloatArray
+from evenhand.metrics.margins import Margins
+from evenhand.metrics.rates import RATES, Rate
+
+Convention = Literal["strict", "paper", "artifact"]
+
+
+@dataclass(frozen=True)
+class View:
+    """Margins `[..., K, G]` seen by a metric; rates are kept, because many metrics share them.
+
+    `privileged` is the index of the group that S3's metrics call privileged; `smoothing` is the
+    concentration of S1's intersectional bias; `convention` chooses how S0's metrics treat undefined cases.
+    """
+
+    margins: Margins
+    convention: Convention = "strict"
+    privileged: int = 0
+    smoothing: float = 1.0
+    legacy: bool = False
+    _rates: dict[str, FloatArray] = field(default_factory=dict, repr=False, compare=False)
+
+    def rate(self, key: str) -> FloatArray:
+        """A rate per class and group, `[..., K, G]` (K = 1 for rates that look at all classes at once)."""
+        if key not in self._rates:
+            self._rates[key] = RATES[key].of(self.margins)
+        return self._rates[key]
+
+    def pooled_rate(self, key: str) -> FloatArray:
+        """The same rate over all groups together, `[..., K, 1]`."""
+        return self.pooled.rate(key)
+
+    @property
+    def pooled(self) -> View:
+        """All groups as one."""
+        return replace(self, margins=self.margins.pooled, _rates={})
+
+    @property
+    def shares(self) -> FloatArray:
+        """Share of each group in the rows, `[..., K, G]`."""
+        n = self.margins.n
+        return np.asarray(n / np.maximum(n.sum(axis=-1, keepdims=True), np.finfo(float).tiny))
+
+
+@dataclass(frozen=True)
+class Extremes:
+    """What the rates could become if the rows of unknown group belonged wherever they hurt or help most.
+
+    A rate rises when rows of its `raised_by` cells join a group and falls with `lowered_by` ones. So giving a
+    group all unknown rows of the first kind and none of the second is its highest possible value.
+    """
+
+    view: View
+    unknown: Margins
+
+    def rate(self, key: str) -> tuple[FloatArray, FloatArray] | None:
+        """Lowest and highest possible rate of each group `[..., K, G]`; None if the rate cannot be bounded."""
+        rate = RATES[key]
+        if key == "mcc" and not self.view.margins.binary and self.view.margins.exclusive:
+            return None  # the multi-class coefficient is not monotone in the cells
+        return self._with(rate, rate.lowered_by), self._with(rate, rate.raised_by)
+
+    def _with(self, rate: Rate, cells: frozenset[str]) -> FloatArray:
+        m, u = self.view.margins, self.unknown
+        if rate.whole and m.exclusive:
+            hit = u.tp if "tp" in cells else np.zeros_like(u.tp)
+            predicted, actual = (u.tp, u.tp) if "tp" in cells else (u.fp, u.fn)
+            total = np.broadcast_to(actual.sum(axis=-2, keepdims=True), actual.shape)
+        else:
+            part = {cell: getattr(u, cell) if cell in cells else np.zeros_like(u.tp) for cell in ("tp", "fp", "fn", "tn")}
+            hit, predicted, actual = part["tp"], part["tp"] + part["fp"], part["tp"] + part["fn"]
+            total = predicted + part["fn"] + part["tn"]
+        return rate.of(Margins(m.tp + hit, m.predicted + predicted, m.actual + actual, m.n + total, m.exclusive))
+
+
+def group_mask(excluded: Array) -> Array:
+    """Indices of the groups that take part."""
+    return np.flatnonzero(~excluded)

@@ -1,0 +1,14 @@
+"""SVG figures of our own: pure functions from numbers to a string, with no drawing library behind them."""
+
+from evenhand.report.figures.canvas import clip, figure, mark, text
+from evenhand.report.figures.forest import ForestRow, forest
+from evenhand.report.figures.heatmap import heatmap
+from evenhand.report.figures.legend import diverging_legend, sequential_legend
+from evenhand.report.figures.scale import Scale, nice_scale
+from evenhand.report.figures.scatter import Cloud, ellipse, scatter
+from evenhand.report.figures.strip import StripRow, strip
+
+__all__ = [
+    "Cloud", "ForestRow", "Scale", "StripRow", "clip", "diverging_legend", "ellipse", "figure", "forest", "heatmap",
+    "mark", "nice_scale", "scatter", "sequential_legend", "strip", "text",
+]

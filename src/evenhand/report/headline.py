@@ -1,0 +1,44 @@
+"""Which metrics a reader sees first, in two kinds: distances (ideal 0) and ratios (ideal 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evenhand.report.numbers import defined
+
+GAPS = (
+    "selection.gap", "tpr.gap", "fpr.gap", "ppv.gap", "accuracy.gap", "balanced_accuracy.gap", "auc.gap", "ece.gap",
+)
+RATIOS = ("selection.ratio", "tpr.ratio", "fpr.ratio", "ppv.ratio", "accuracy.ratio")
+WORST = ("tpr.worst", "accuracy.worst", "auc.worst")
+
+Metrics = Mapping[str, Mapping[str, Any]]
+
+
+def present(metrics: Metrics, keys: tuple[str, ...]) -> list[str]:
+    """The keys that were measured, undefined ones included: their reason is shown.
+
+    >>> present({"tpr.gap": {"value": None}, "dp": {"value": 1}}, GAPS)
+    ['tpr.gap']
+    """
+    return [key for key in keys if key in metrics]
+
+
+def headline(metrics: Metrics) -> list[str]:
+    """Every headline metric that was measured; any others when none of ours was.
+
+    >>> headline({"dp": {"value": 0.1}})
+    ['dp']
+    """
+    return present(metrics, GAPS + RATIOS + WORST) or list(metrics)[:12]
+
+
+def ranked_gaps(metrics: Metrics) -> list[str]:
+    """Headline gaps that are defined, the largest first.
+
+    >>> ranked_gaps({"tpr.gap": {"value": 0.1}, "fpr.gap": {"value": 0.3}, "ppv.gap": {"value": None}})
+    ['fpr.gap', 'tpr.gap']
+    """
+    known = [key for key in present(metrics, GAPS) if defined(metrics[key].get("value"))]
+    return sorted(known, key=lambda key: -float(metrics[key]["value"]))

@@ -1,0 +1,84 @@
+"""Numbers as readers see them: three decimals, a true minus sign, a dash for what is undefined."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+UNDEFINED = "–"
+MINUS = "−"
+
+
+def defined(x: Any) -> bool:
+    """Whether `x` is a number that can be shown (JSON writes undefined as null).
+
+    >>> defined(0.0), defined(None), defined(float("nan"))
+    (True, False, False)
+    """
+    return isinstance(x, int | float) and not isinstance(x, bool) and not math.isnan(x)
+
+
+def number(x: Any, decimals: int = 3, signed: bool = False) -> str:
+    """A number in text; what would round to zero says so instead of pretending to be zero.
+
+    >>> number(0.31049), number(None), number(-0.2), number(0.0002), number(0.25, signed=True)
+    ('0.310', '–', '−0.200', '<0.001', '+0.250')
+    >>> number(float("inf")), number(20481.5)
+    ('∞', '20,481.5')
+    """
+    if not defined(x):
+        return UNDEFINED
+    x = float(x)
+    sign = MINUS if x < 0 else "+" if signed and x > 0 else ""
+    if math.isinf(x):
+        return f"{sign}∞"
+    if 0 < abs(x) < 0.5 * 10**-decimals:
+        smallest = f"{10**-decimals:.{decimals}f}"
+        return f"<{smallest}" if x > 0 else f">{MINUS}{smallest}"
+    return f"{sign}{abs(x):,.{1 if abs(x) >= 1000 else decimals}f}"
+
+
+def interval(pair: Sequence[Any] | None, decimals: int = 3, signed: bool = False) -> str:
+    """Both ends of an interval, or a dash when either is undefined.
+
+    >>> interval([0.22, 0.4]), interval([None, 0.4]), interval(None)
+    ('0.220 to 0.400', '–', '–')
+    """
+    if pair is None or not all(defined(x) for x in pair):
+        return UNDEFINED
+    low, high = pair
+    return f"{number(low, decimals, signed)} to {number(high, decimals, signed)}"
+
+
+def count(n: Any) -> str:
+    """A number of rows; weighted audits have fractional ones.
+
+    >>> count(12345), count(10.25), count(None)
+    ('12,345', '10.2', '–')
+    """
+    if not defined(n):
+        return UNDEFINED
+    return f"{n:,.0f}" if float(n).is_integer() else f"{n:,.1f}"
+
+
+def percent(share: Any) -> str:
+    """A share of rows, in the running text only (rates themselves stay in [0, 1]).
+
+    >>> percent(0.0431), percent(0.0001), percent(0)
+    ('4.3%', '<0.1%', '0.0%')
+    """
+    if not defined(share):
+        return UNDEFINED
+    return "<0.1%" if 0 < share < 0.0005 else f"{100 * share:.1f}%"
+
+
+def probability(p: Any) -> str:
+    """A p-value.
+
+    >>> probability(0.0004), probability(0.031)
+    ('p < 0.001', 'p = 0.031')
+    """
+    if not defined(p):
+        return UNDEFINED
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"

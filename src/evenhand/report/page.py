@@ -1,0 +1,56 @@
+"""Templates into one HTML file that opens offline and asks nobody for anything."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from evenhand.report import palette
+from evenhand.report.definitions import define
+from evenhand.report.numbers import count, defined, interval, number, percent, probability
+
+
+def render(template: str, **context: Any) -> str:
+    """The page, with its style and script inside and a policy that forbids every request.
+
+    Style and script are allowed by their hashes, so that markup in a group's name could not run even if the
+    escaping failed.
+    """
+    style, script = palette.stylesheet() + _asset("style.css"), _asset("script.js")
+    policy = (
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    page = _environment().get_template(template).render(
+        style=Markup(style), script=Markup(script), policy=Markup(policy), **context
+    )
+    # a lone surrogate in a name could not be written to a file
+    return page.encode("utf-8", "replace").decode()
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _asset(name: str) -> str:
+    return resources.files("evenhand.report").joinpath("templates", name).read_text("utf-8")
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_asset), autoescape=True, trim_blocks=True, lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters.update(
+        number=number, interval=interval, count=count, percent=percent, probability=probability, svg=Markup
+    )
+    environment.tests["known"] = defined
+    environment.globals["define"] = define
+    return environment
