@@ -17,6 +17,7 @@ setup: $(READY) ## create or refresh the environment in .venv
 $(READY): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv || \
 		{ echo "could not create .venv: Python 3.11 or newer with its venv module is needed" >&2; exit 1; }
+	@echo "installing evenhand and its requirements into .venv (some minutes the first time)"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 

@@ -7,10 +7,13 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
+from fairlearn.metrics import equalized_odds_difference
 
 import evenhand
+from evenhand.data import packaged
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "evenhand"
@@ -116,3 +119,25 @@ def test_no_file_names_a_place_on_somebodys_machine():
     assert len(texts) > 20
     found = [path.relative_to(ROOT) for path, text in texts.items() if any(p in text for p in MACHINE_PATHS)]
     assert found == []
+
+
+def test_the_table_of_equalized_odds_is_what_the_definitions_give():
+    table = pd.read_csv(packaged("titanic_predictions.csv.gz"))
+    rate = table.groupby(["sex", "survived"])["mlp_prediction"].mean()
+    tpr, fpr = rate["male", 1] - rate["female", 1], rate["male", 0] - rate["female", 0]
+    arguments = {
+        "y_true": table["survived"],
+        "y_pred": table["mlp_prediction"],
+        "sensitive_features": table["sex"],
+    }
+    numbers = {
+        "equalized_odds_difference": equalized_odds_difference(**arguments),
+        "average_odds_difference": (tpr + fpr) / 2,
+        'agg="mean"': equalized_odds_difference(**arguments, agg="mean"),
+        "average_abs_odds_difference": (abs(tpr) + abs(fpr)) / 2,
+        "equal_odds": rate["male", 1] / rate["female", 1],
+    }
+    page = (ROOT / "docs" / "how-we-talk-about-fairness.md").read_text(encoding="utf-8")
+    for name, number in numbers.items():
+        row = next(line for line in page.splitlines() if line.startswith("|") and f"{name}`" in line)
+        assert f"| {number:.3f} |" in row, name

@@ -1,1 +1,39 @@
+"""evenhand: fairness in deep learning, measured, mitigated, studied, judged and reported."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evenhand.api import audit
+    from evenhand.evaluation.audit import Audit
+    from evenhand.groups import Attribute, Groups
+    from evenhand.metrics.catalogue import CATALOGUE
+    from evenhand.metrics.counts import Counts
+
 __version__ = "0.1.0"
+
+# a name is loaded when it is first used, so that `import evenhand` takes no time
+_HOMES = {
+    "Attribute": "evenhand.groups",
+    "Audit": "evenhand.evaluation.audit",
+    "CATALOGUE": "evenhand.metrics.catalogue",
+    "Counts": "evenhand.metrics.counts",
+    "Groups": "evenhand.groups",
+    "audit": "evenhand.api",
+}
+
+__all__ = ["CATALOGUE", "Attribute", "Audit", "Counts", "Groups", "audit"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'evenhand' has no attribute '{name}'")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,4 +1,4 @@
-"""The one error that is meant for the user: something is wrong with what was given, and this is what to do."""
+"""The one error that is meant for the user: what is wrong with what was given, and what to do."""
 
 from __future__ import annotations
 

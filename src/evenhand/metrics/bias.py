@@ -36,6 +36,9 @@ class Convened(Statistic):
     def bounds(self, extremes: Extremes) -> Interval | None:
         return self.plain.bounds(extremes)
 
+    def deviations(self, centre: View, replicates: View, select: View) -> Interval | None:
+        return self.plain.deviations(centre, replicates, select)
+
     def deciders(self, view: View) -> Array | None:
         return self.plain.deciders(view)
 

@@ -14,8 +14,9 @@ from __future__ import annotations
 from evenhand.metrics import bias, multitask, parity
 from evenhand.metrics.compare import Combined, Compared, Computed, OneMinus, Statistic, gap
 from evenhand.metrics.friedler import friedler_rows
-from evenhand.metrics.metric import INFINITY, Direction, Metric, Needs, ScoreRate, comparisons, row
+from evenhand.metrics.metric import INFINITY, Direction, Metric, Needs, RateName, comparisons, row
 from evenhand.metrics.rates import RATES
+from evenhand.metrics.score_rates import SCORE_RATES
 from evenhand.metrics.undefined import sum_defined
 
 S0 = "Qian et al. 2021, Are My Deep Learning Systems Fair?, NeurIPS (S0)"
@@ -79,7 +80,7 @@ _S1_ROWS = [
          Computed(multitask.signed_amplification, (), multitask.predicted_most), S1, "S1", low=-1.0),
     row("eps", "intersectional bias (differential fairness epsilon)",
          "mean over classes of log(max rate) - log(min rate), rates smoothed by (count + k/C) / (n + k)",
-         Computed(multitask.intersectional_bias, ("selection",), multitask.extreme_groups), S1, "S1",
+         Computed(multitask.intersectional_bias, ("selection",), multitask.extreme_groups, multitask.log_rates), S1, "S1",
          high=INFINITY, average="mean"),
 ]
 
@@ -121,18 +122,7 @@ _S4_ROWS = [
 ]
 
 
-SCORE_RATES: dict[str, ScoreRate] = {
-    rate.key: rate
-    for rate in (
-        ScoreRate("auc", "area under the ROC curve", "Pr(score of a positive > score of a negative) + ties / 2", "higher"),
-        ScoreRate("ap", "average precision", "sum over thresholds of precision x gain in recall", "higher"),
-        ScoreRate("brier", "Brier score", "mean of (score - y)^2", "lower"),
-        ScoreRate("ece", "expected calibration error", "mean over 15 bins of |mean score - mean y|", "lower"),
-        ScoreRate("log_loss", "log loss", "mean of -log(probability of what happened)", "lower", 0.0, INFINITY),
-        ScoreRate("mean_score", "mean score", "mean of the score", "none"),
-        ScoreRate("topk", "top-k accuracy", "share of rows whose label is among the k highest scores", "higher"),
-    )
-}
+TOP_K = RateName("topk", "top-k accuracy", "share of rows whose label is among the k highest scores", "higher")
 
 
 def _needing(key: str, name: str, formula: str, citation: str, family: str, needs: Needs, *, ideal: float = 0.0,
@@ -168,7 +158,7 @@ def _build() -> dict[str, Metric]:
     for rate in RATES.values():
         rows += comparisons(rate, "counts")
     rows += _ODDS_ROWS + _S0_ROWS + _S1_ROWS + _S2_ROWS + _S3_ROWS + _S4_ROWS
-    for score in SCORE_RATES.values():
+    for score in (*SCORE_RATES.values(), TOP_K):
         rows += comparisons(score, "scores")
     rows += _OTHER_ROWS + friedler_rows()
     return {row.key: row for row in rows}

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.arrays import IntArray, as_codes
-from evenhand.metrics.score_rows import refuse
 
 BLOCK_CELLS = 1 << 22  # votes counted at once, so that many classes and rows need little memory
 
@@ -33,7 +32,7 @@ def modal_labels(predictions: object, n_classes: int | None = None) -> IntArray:
     """
     runs = np.atleast_2d(as_codes(predictions, "predictions"))
     classes = int(runs.max(initial=0)) + 1 if n_classes is None else n_classes
-    refuse((runs < 0) | (runs >= classes), runs, f"is outside 0..{classes - 1}", "prediction of run =")
+    _check(runs, classes)
     step = max(1, BLOCK_CELLS // classes)
     parts = [_vote(runs[:, first : first + step], classes) for first in range(0, runs.shape[1], step)]
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
@@ -51,6 +50,13 @@ def cie(base_runs: object, alternative_runs: object, n_classes: int | None = Non
     indices = np.flatnonzero(base != other).astype(np.int64)
     share = len(indices) / len(base) if len(base) else float("nan")
     return Exemplars(len(indices), share, indices)
+
+
+def _check(runs: IntArray, classes: int) -> None:
+    wrong = np.argwhere((runs < 0) | (runs >= classes))
+    if len(wrong):
+        run, row = (int(place) for place in wrong[0])
+        raise ValueError(f"prediction {runs[run, row]} of run {run}, row {row} is outside 0..{classes - 1}")
 
 
 def _vote(runs: IntArray, classes: int) -> IntArray:

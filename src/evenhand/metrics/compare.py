@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.arrays import Array, FloatArray
+from evenhand.metrics.range_error import ratio_deviations, range_deviations
 from evenhand.metrics.rates import Better
 from evenhand.metrics.undefined import count_defined, divide, max_defined, mean_defined, min_defined
 from evenhand.metrics.view import Extremes, View
@@ -34,6 +35,13 @@ class Statistic(ABC):
 
     def deciders(self, view: View) -> Array | None:
         """Indices `[..., K, m]` of the groups that decided it (highest first), -1 where there is none."""
+        return None
+
+    def deviations(self, centre: View, replicates: View, select: View) -> Interval | None:
+        """How far the truth may lie below and above the estimate, one draw a replicate, `[R, K]` each.
+
+        None: the value itself is smooth enough to be resampled. See `range_deviations` for why a gap is not.
+        """
         return None
 
     def rates(self) -> tuple[str, ...]:
@@ -93,7 +101,8 @@ class Compared(Statistic):
 
     def bounds(self, extremes: Extremes) -> Interval | None:
         found = extremes.rate(self.rate)
-        if found is None or self.how in ("spread", "to_overall"):
+        signed_ratio = self.how == "ratio" and self.rate == "mcc"
+        if found is None or signed_ratio or self.how in ("spread", "to_overall"):
             return None
         lowest, highest = found
         # a group without a rate now could stay without one, so it can only widen the range, never narrow it
@@ -108,6 +117,22 @@ class Compared(Statistic):
             return np.where(np.isnan(most), np.nan, np.maximum(least, 0.0)), most
         best = np.minimum(divide(min_defined(sure_highest), max_defined(sure_lowest)), 1.0)
         return -_widest(lowest, highest, lambda a, b: -divide(a, b)), np.where(np.isnan(best), 1.0, best)
+
+    def deviations(self, centre: View, replicates: View, select: View) -> Interval | None:
+        if self.how == "spread":
+            return None
+        if self.how == "to_overall":
+            return self._distance_deviations(centre, replicates)
+        observed, middle, drawn = (view.rate(self.rate) for view in (select, centre, replicates))
+        if self.how == "ratio":
+            return ratio_deviations(observed, middle, drawn)
+        return range_deviations(observed, drawn - middle, self.how, self._takes_lowest())
+
+    def _distance_deviations(self, centre: View, replicates: View) -> Interval:
+        """A largest distance is off by no more than the largest error of a distance."""
+        drawn, middle = (view.rate(self.rate) - view.pooled_rate(self.rate) for view in (replicates, centre))
+        error = max_defined(np.abs(drawn - middle))
+        return error, error
 
     def deciders(self, view: View) -> Array | None:
         r = view.rate(self.rate)
@@ -159,6 +184,14 @@ class Combined(Statistic):
             return None
         return self._join([low for low, _ in known]), self._join([high for _, high in known])
 
+    def deviations(self, centre: View, replicates: View, select: View) -> Interval | None:
+        found = [part.deviations(centre, replicates, select) for part in self.parts]
+        known = [pair for pair in found if pair is not None]
+        if len(known) < len(self.parts):
+            return None
+        join = self._join if self.how in ("sum", "mean") else Combined(self.parts, "max")._join
+        return join([down for down, _ in known]), join([up for _, up in known])
+
     def deciders(self, view: View) -> Array | None:
         found = [part.deciders(view) for part in self.parts]
         known = [groups for groups in found if groups is not None]
@@ -185,17 +218,34 @@ class OneMinus(Statistic):
         found = self.part.bounds(extremes)
         return None if found is None else (1.0 - found[1], 1.0 - found[0])
 
+    def deviations(self, centre: View, replicates: View, select: View) -> Interval | None:
+        found = self.part.deviations(centre, replicates, select)
+        return None if found is None else (found[1], found[0])
+
     def deciders(self, view: View) -> Array | None:
         return self.part.deciders(view)
 
 
 @dataclass(frozen=True)
 class Computed(Statistic):
-    """Any other function of the view; `compares` names the rates that explain where it is undefined."""
+    """Any other function of the view.
+
+    `compares` names the rates that explain where it is undefined, `who` the groups that decided it; when the
+    value is the range of some quantity over the groups, `ranged` returns that quantity `[..., K, G]`.
+    """
 
     function: Callable[[View], FloatArray]
     compares: tuple[str, ...] = ()
     who: Callable[[View], Array] | None = None
+    ranged: Callable[[View], FloatArray] | None = None
+
+    def deviations(self, centre: View, replicates: View, select: View) -> Interval | None:
+        if self.ranged is None:
+            return None
+        observed, middle, drawn = (self.ranged(view) for view in (select, centre, replicates))
+        if not bool(np.isfinite(observed).all() and np.isfinite(middle).all()):
+            return None  # unsmoothed logarithms of a rate of 0
+        return range_deviations(observed, drawn - middle, "gap", lowest=False)
 
     def rates(self) -> tuple[str, ...]:
         return self.compares

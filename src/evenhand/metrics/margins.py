@@ -87,3 +87,8 @@ def margins_of_tables(table: Array, *, multilabel: bool) -> Margins:
     predicted, actual = table.sum(axis=-2), table.sum(axis=-1)
     n = np.broadcast_to(actual.sum(axis=-1, keepdims=True), actual.shape)
     return Margins(*(np.swapaxes(array, -1, -2) for array in (tp, predicted, actual, n)))
+
+
+def margins_of_everyone(cells: Array, multilabel: bool) -> Margins:
+    """Margins of all rows together, those of unknown group included: `cells [..., G + 1, C, C]`."""
+    return margins_of_tables(cells.sum(axis=-3, keepdims=True), multilabel=multilabel)

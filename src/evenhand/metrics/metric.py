@@ -8,6 +8,7 @@ from typing import Literal
 from evenhand.arrays import FloatArray
 from evenhand.metrics.compare import Compared, Statistic
 from evenhand.metrics.rates import Better, Rate, over_classes
+from evenhand.metrics.score_rates import ScoreRate
 from evenhand.metrics.undefined import mean_defined
 from evenhand.metrics.view import View
 
@@ -41,6 +42,11 @@ class Metric:
     statistic: Statistic | None = None
     average: Average = "positive"
 
+    @property
+    def needs_privileged(self) -> bool:
+        """Whether one group must be singled out as the privileged one."""
+        return self.key.startswith("s3.") or self.key in ("acc_p", "acc_up", "acc_mean")
+
     def per_class(self, view: View) -> FloatArray:
         """The value of each class, `[..., K]`."""
         if self.statistic is None:
@@ -56,8 +62,8 @@ class Metric:
 
 
 @dataclass(frozen=True)
-class ScoreRate:
-    """A rate per group that needs scores: what it is called and which way is better."""
+class RateName:
+    """A rate by its name alone: what its comparisons are called and which way is better."""
 
     key: str
     name: str
@@ -77,12 +83,12 @@ HOW = {
 }
 
 
-def comparisons(rate: Rate | ScoreRate, needs: Needs) -> list[Metric]:
+def comparisons(rate: Rate | ScoreRate | RateName, needs: Needs) -> list[Metric]:
     """The rows `<rate>.gap`, `.ratio`, `.worst`, `.best`, `.spread` and `.to_overall`."""
     return [_comparison(rate, how, needs) for how in HOW]
 
 
-def _comparison(rate: Rate | ScoreRate, how: str, needs: Needs) -> Metric:
+def _comparison(rate: Rate | ScoreRate | RateName, how: str, needs: Needs) -> Metric:
     label, formula, ideal = HOW[how]
     direction: Direction = "higher" if how == "ratio" else "lower"
     low, high = 0.0, rate.high - rate.low

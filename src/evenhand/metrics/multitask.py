@@ -17,7 +17,7 @@ from evenhand.arrays import Array, FloatArray
 from evenhand.metrics.compare import index_of_largest
 from evenhand.metrics.counts import Counts
 from evenhand.metrics.margins import Margins
-from evenhand.metrics.rates import as_margins, over_classes
+from evenhand.metrics.rates import RATES, as_margins, over_classes
 from evenhand.metrics.undefined import divide, max_defined, mean_defined, min_defined
 from evenhand.metrics.view import View
 
@@ -36,8 +36,9 @@ def cell_accuracies(view: View, cells: Cells) -> FloatArray:
 
 
 def overall_accuracy(view: View) -> FloatArray:
-    """Acc: share of rows predicted right, groups pooled."""
-    return view.pooled_rate("accuracy")[..., 0]
+    """Acc: share of all rows predicted right, whatever their group."""
+    everyone = view.margins.pooled if view.everyone is None else view.everyone
+    return RATES["accuracy"].of(everyone)[..., 0]
 
 
 def reweighted_accuracy(view: View, cells: Cells = "attr") -> FloatArray:
@@ -69,13 +70,14 @@ def intersectional_bias(view: View) -> FloatArray:
     Rates are smoothed as Foulds et al. do: (count + k / C) / (n + k), k = `view.smoothing`; with k = 0 a rate
     of zero makes epsilon infinite. Groups without rows are left out.
     """
-    logs = _log_rates(view)
+    logs = log_rates(view)
     several = (view.margins.n > 0).sum(axis=-1) >= 2
     with np.errstate(invalid="ignore"):  # infinity minus infinity: nobody is ever predicted as the class
         return np.where(several, max_defined(logs) - min_defined(logs), np.nan)
 
 
-def _log_rates(view: View) -> FloatArray:
+def log_rates(view: View) -> FloatArray:
+    """Logarithm of the smoothed rate of being predicted as each class, `[..., K, G]`."""
     m, k = view.margins, view.smoothing
     classes = m.tp.shape[-2] if m.exclusive else 2
     rates = divide(m.predicted + k / classes, np.where(m.n > 0, m.n + k, 0.0))
@@ -85,7 +87,7 @@ def _log_rates(view: View) -> FloatArray:
 
 def extreme_groups(view: View) -> Array:
     """Groups with the largest and smallest smoothed rate, `[..., K, 2]`."""
-    logs = _log_rates(view)
+    logs = log_rates(view)
     return np.stack([index_of_largest(logs), index_of_largest(-logs)], axis=-1)
 
 

@@ -7,7 +7,7 @@ d = (alternative - base) / base. Then (S2; "Measure Twice, Cut Once")
     SDE = (1/n) sum_i | dFNR_i - dFPR_i |                  trade of one kind of error for the other
 
 Both are 0 for a model against itself and neither is symmetric in the two models. Rates are `[..., K]`, the
-classes last; leading axes (models, groups, replicates) give results `[...]`. With two classes CEV = SDE^2 / 2.
+classes last; leading axes (models, groups, replicates) give results `[...]`. Of two classes CEV = SDE^2 / 2.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FLOOR = 1e-9  # a normaliser below this is rounding, not a scale
 def relative_changes(
     base_fpr: Array, base_fnr: Array, fpr: Array, fnr: Array, zero_policy: ZeroPolicy = "skip"
 ) -> tuple[FloatArray, FloatArray]:
-    """dFPR and dFNR of each class, `[..., K]`; both NaN for a class where either is undefined.
+    """The changes dFPR and dFNR of each class, `[..., K]`; both NaN for a class where either is undefined.
 
     A base rate of 0 (or a class without rows) has no relative change. `zero_policy`: "skip" leaves the class
     out, "eps" reads a base rate below 1e-6 as 1e-6, "raise" refuses; "smooth" needs counts: `error_rates`.

@@ -152,6 +152,11 @@ class Scores:
         """All rows as one group, those of unknown group included."""
         return self._each(_pool)
 
+    def only(self, groups: Array) -> Scores:
+        """The chosen groups, and the rows of unknown group as before."""
+        kept = np.append(groups, self.n_groups)
+        return self._each(lambda kind: kind[..., kept, :, :])
+
     def coarsen(self, bins: int) -> Scores:
         """The same rows in fewer bins; `bins` must divide the present number."""
         if self.bins % bins:

@@ -18,11 +18,13 @@ Convention = Literal["strict", "paper", "artifact"]
 class View:
     """Margins `[..., K, G]` seen by a metric; rates are kept, because many metrics share them.
 
+    `everyone` pools all rows, those of unknown group or of a group too small to be compared included.
     `privileged` is the index of the group that S3's metrics call privileged; `smoothing` is the
     concentration of S1's intersectional bias; `convention` chooses how S0's metrics treat undefined cases.
     """
 
     margins: Margins
+    everyone: Margins | None = None
     convention: Convention = "strict"
     privileged: int = 0
     smoothing: float = 1.0
@@ -81,7 +83,3 @@ class Extremes:
             total = predicted + part["fn"] + part["tn"]
         return rate.of(Margins(m.tp + hit, m.predicted + predicted, m.actual + actual, m.n + total, m.exclusive))
 
-
-def group_mask(excluded: Array) -> Array:
-    """Indices of the groups that take part."""
-    return np.flatnonzero(~excluded)

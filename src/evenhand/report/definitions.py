@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from evenhand.metrics.catalogue import CATALOGUE
 from evenhand.report.names import rate_name
 from evenhand.report.numbers import defined, number
 
@@ -19,6 +17,9 @@ COMPARISONS: dict[str, tuple[str, str, float | None, str]] = {
     "spread": ("spread", "standard deviation of r over groups", 0.0, "lower"),
     "to_overall": ("largest distance to all rows", "max |r − r of all rows|", 0.0, "lower"),
 }
+
+
+BETTER = {"lower": "lower is better", "higher": "higher is better", "nearer": "nearer to the ideal is better"}
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Definition:
         ideal 0.000 · lower is better
         """
         aim = [f"ideal {number(self.ideal)}"] if defined(self.ideal) else []
-        aim += [f"{self.better} is better"] if self.better else []
+        aim += [BETTER[self.better]] if self.better in BETTER else []
         return "\n".join(line for line in (self.name, self.formula, " · ".join(aim), self.citation) if line)
 
 
@@ -53,13 +54,11 @@ def define(key: str) -> Definition:
     >>> define("tpr.gap").key
     'tpr.gap'
     """
-    row = _catalogue().get(key)
+    row = CATALOGUE.get(key)
     if row is None:
         return guessed(key)
-    ideal = float(row.ideal) if defined(row.ideal) else None
-    return Definition(
-        key, str(row.name), str(row.formula or ""), ideal, str(row.better or ""), str(row.citation or ""), str(row.family or "other")
-    )
+    ideal = float(row.ideal) if defined(row.ideal) and row.better in BETTER else None
+    return Definition(key, row.name, row.formula, ideal, row.better, row.citation, row.family)
 
 
 def guessed(key: str) -> Definition:
@@ -73,10 +72,3 @@ def guessed(key: str) -> Definition:
         return Definition(key, key.replace("_", " "), "", None, "", "", "other")
     name, formula, ideal, better = COMPARISONS[comparison]
     return Definition(key, f"{rate_name(rate)} {name}", formula, ideal, better, "", comparison)
-
-
-def _catalogue() -> Mapping[str, Any]:
-    try:
-        return importlib.import_module("evenhand.metrics.catalogue").CATALOGUE  # type: ignore[no-any-return]
-    except ImportError:
-        return {}

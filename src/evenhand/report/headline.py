@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from evenhand.report.names import rate_name
 from evenhand.report.numbers import defined
 
+# fmt: off
 GAPS = (
-    "selection.gap", "tpr.gap", "fpr.gap", "ppv.gap", "accuracy.gap", "balanced_accuracy.gap", "auc.gap", "ece.gap",
+    "selection.gap", "tpr.gap", "fpr.gap", "ppv.gap", "accuracy.gap",
+    "balanced_accuracy.gap", "auc.gap", "ece.gap",
 )
 RATIOS = ("selection.ratio", "tpr.ratio", "fpr.ratio", "ppv.ratio", "accuracy.ratio")
 WORST = ("tpr.worst", "accuracy.worst", "auc.worst")
 
+KINDS: tuple[tuple[str, tuple[str, ...], tuple[str, float] | None], ...] = (
+    ("Gaps between the highest and the lowest group", GAPS, ("ideal", 0.0)),
+    ("Ratios of the lowest to the highest group", RATIOS, ("ideal", 1.0)),
+    ("Rates of the lowest group", WORST, None),
+)
+# fmt: on
 Metrics = Mapping[str, Mapping[str, Any]]
 
 
@@ -23,6 +32,15 @@ def present(metrics: Metrics, keys: tuple[str, ...]) -> list[str]:
     ['tpr.gap']
     """
     return [key for key in keys if key in metrics]
+
+
+def short_label(key: str) -> str:
+    """The name of the rate alone, where a title already tells the comparison.
+
+    >>> short_label("tpr.gap")
+    'true positive rate'
+    """
+    return rate_name(key.partition(".")[0])
 
 
 def headline(metrics: Metrics) -> list[str]:

@@ -72,13 +72,16 @@ def rates_present(groups: Sequence[Mapping[str, Any]]) -> list[str]:
     return [key for key in RATES if key in found] + sorted(found - RATES.keys())
 
 
-def main_rates(groups: Sequence[Mapping[str, Any]]) -> list[str]:
+def main_rates(audit: Mapping[str, Any]) -> list[str]:
     """The main rates that at least one group has.
 
-    >>> main_rates([{"rates": {"mcc": 0.1, "tpr": 0.5, "fpr": None}}])
+    Over exclusive classes the mean selection rate is one over their number in every group, and tells nothing.
+
+    >>> main_rates({"task": "binary", "groups": [{"rates": {"mcc": 0.1, "tpr": 0.5, "fpr": None}}]})
     ['tpr']
     """
-    return [key for key in MAIN if any(defined(group.get("rates", {}).get(key)) for group in groups)]
+    keys = MAIN[1:] if audit.get("task") == "multiclass" else MAIN
+    return [key for key in keys if any(defined(group["rates"].get(key)) for group in audit["groups"])]
 
 
 def listed(names: Iterable[str], limit: int = 3) -> str:

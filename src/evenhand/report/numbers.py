@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 UNDEFINED = "–"
@@ -17,6 +17,19 @@ def defined(x: Any) -> bool:
     (True, False, False)
     """
     return isinstance(x, int | float) and not isinstance(x, bool) and not math.isnan(x)
+
+
+def without_nan(x: Any) -> Any:
+    """The same dictionaries and lists with None for NaN: a result that never went through JSON may hold some.
+
+    >>> without_nan({"a": [1.0, float("nan")]})
+    {'a': [1.0, None]}
+    """
+    if isinstance(x, Mapping):
+        return {key: without_nan(value) for key, value in x.items()}
+    if isinstance(x, list | tuple):
+        return [without_nan(value) for value in x]
+    return None if isinstance(x, float) and math.isnan(x) else x
 
 
 def number(x: Any, decimals: int = 3, signed: bool = False) -> str:

@@ -27,8 +27,10 @@ def render(template: str, **context: Any) -> str:
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    page = _environment().get_template(template).render(
-        style=Markup(style), script=Markup(script), policy=Markup(policy), **context
+    page = (
+        _environment()
+        .get_template(template)
+        .render(style=Markup(style), script=Markup(script), policy=Markup(policy), **context)
     )
     # a lone surrogate in a name could not be written to a file
     return page.encode("utf-8", "replace").decode()
@@ -45,7 +47,10 @@ def _asset(name: str) -> str:
 @cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_asset), autoescape=True, trim_blocks=True, lstrip_blocks=True,
+        loader=jinja2.FunctionLoader(_asset),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
     environment.filters.update(

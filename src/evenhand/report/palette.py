@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+# fmt: off
 LIGHT: dict[str, str] = {
-    "paper": "#ffffff", "panel": "#f7f7f5", "ink": "#1b222c", "soft": "#566170", "rule": "#e2e4e7", "line": "#b9bfc7",
+    "paper": "#ffffff", "panel": "#f7f7f5", "ink": "#1b222c", "soft": "#566170",
+    "rule": "#e2e4e7", "line": "#b9bfc7",
     "accent": "#14598c", "focus": "#b45309", "chance": "#b45309", "band": "#dfe3e8", "alert": "#fdf3e3",
     # below the reference (blue) and above it (orange): safe for the common forms of colour blindness
     "b4": "#73aed6", "b3": "#9fc8e4", "b2": "#c5ddef", "b1": "#e3eef7", "zero": "#f5f5f3",
@@ -19,7 +21,8 @@ LIGHT: dict[str, str] = {
     "c6": "#4d4d4d", "c7": "#a03e3e",
 }
 DARK: dict[str, str] = {
-    "paper": "#14171b", "panel": "#1b1f25", "ink": "#e8eaed", "soft": "#a3adb9", "rule": "#2c323a", "line": "#525b67",
+    "paper": "#14171b", "panel": "#1b1f25", "ink": "#e8eaed", "soft": "#a3adb9",
+    "rule": "#2c323a", "line": "#525b67",
     "accent": "#7dbdec", "focus": "#f2b35e", "chance": "#f2b35e", "band": "#303842", "alert": "#2d2618",
     "b4": "#2f6f9f", "b3": "#275a80", "b2": "#224661", "b1": "#1f3343", "zero": "#22262b",
     "a1": "#3a2f1f", "a2": "#543f1d", "a3": "#704f1a", "a4": "#8d6016",
@@ -27,13 +30,21 @@ DARK: dict[str, str] = {
     "c0": "#5cb3ec", "c1": "#f0904d", "c2": "#3cc79d", "c3": "#e08dba", "c4": "#d3c04a", "c5": "#9dabf5",
     "c6": "#c2c2c2", "c7": "#ee8f8f",
 }
+# fmt: on
 SERIES = 8  # c0 .. c7: more series than that repeat colours with another mark
 
 # class of a mark in a figure -> the attributes it gets, by palette name
 FIGURE: dict[str, dict[str, str]] = {
-    "t": {"fill": "ink"}, "ts": {"fill": "soft"}, "grid": {"stroke": "rule"}, "axis": {"stroke": "line"},
-    "ref": {"stroke": "ink"}, "bar": {"stroke": "accent"}, "dot": {"fill": "accent", "stroke": "accent"},
-    "hollow": {"fill": "paper", "stroke": "accent"}, "chance": {"stroke": "chance"}, "band": {"fill": "band"},
+    "t": {"fill": "ink"},
+    "ts": {"fill": "soft"},
+    "grid": {"stroke": "rule"},
+    "axis": {"stroke": "line"},
+    "ref": {"stroke": "ink"},
+    "bar": {"stroke": "accent"},
+    "dot": {"fill": "accent", "stroke": "accent"},
+    "hollow": {"fill": "paper", "stroke": "accent"},
+    "chance": {"stroke": "chance"},
+    "band": {"fill": "band"},
     "edge": {"stroke": "paper"},
     **{name: {"fill": name} for name in ("b1", "b2", "b3", "b4", "zero", "a1", "a2", "a3", "a4")},
     **{f"s{step}": {"fill": f"s{step}"} for step in range(5)},
@@ -60,15 +71,15 @@ def stylesheet() -> str:
     >>> "--paper:#ffffff" in stylesheet()
     True
     """
-    dark = _properties(DARK)
+    dark = f"color-scheme:dark;{_properties(DARK)}"
     figure = "".join(
         f"svg .{name}{{{';'.join(f'{key}:var(--{colour})' for key, colour in styles.items())}}}"
         for name, styles in FIGURE.items()
     )
     return (
         f":root{{color-scheme:light;{_properties(LIGHT)}}}"
-        f"@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}"
-        f"@media screen{{:root[data-theme=dark]{{color-scheme:dark;{dark}}}}}{figure}"
+        f"@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}"
+        f"@media screen{{:root[data-theme=dark]{{{dark}}}}}{figure}"
     )
 
 
@@ -79,8 +90,8 @@ def _properties(palette: Mapping[str, str]) -> str:
 def step_from_reference(difference: float | None) -> str:
     """The colour class of a rate by its distance from the rate of all rows.
 
-    >>> step_from_reference(-0.3), step_from_reference(0.03), step_from_reference(0.0), step_from_reference(None)
-    ('b4', 'a1', 'zero', 'na')
+    >>> [step_from_reference(x) for x in (-0.3, 0.03, 0.0, None)]
+    ['b4', 'a1', 'zero', 'na']
     """
     if difference is None:
         return "na"

@@ -25,25 +25,31 @@ class Cell:
 def rate_cell(group: Json, key: str, overall: Json) -> Cell:
     """The cell of a group's rate, coloured by its distance from the rate of all rows.
 
-    >>> rate_cell({"n": 5, "rates": {"tpr": 0.5}, "intervals": {"tpr": [0.4, 0.6]}}, "tpr", {"rates": {"tpr": 0.8}})
+    >>> group = {"n": 5, "rates": {"tpr": 0.5}, "intervals": {"tpr": [0.4, 0.6]}}
+    >>> rate_cell(group, "tpr", {"rates": {"tpr": 0.8}})
     Cell(text='0.500', colour='b4', note='interval 0.400 to 0.600')
     """
     value = group["rates"].get(key)
     if not defined(value):
         return Cell(UNDEFINED, "na", why_undefined(key, group))
-    reference = overall["rates"].get(key)
+    reference = None if group.get("excluded") else overall["rates"].get(key)
     spread = interval((group.get("intervals") or {}).get(key))
     distance = value - reference if defined(reference) else None
-    return Cell(number(value), step_from_reference(distance or 0.0), f"interval {spread}" if spread != UNDEFINED else "")
+    return Cell(
+        number(value),
+        step_from_reference(distance or 0.0),
+        f"interval {spread}" if spread != UNDEFINED else "",
+    )
 
 
 def rates_table(groups: Sequence[Json], overall: Json) -> dict[str, Any]:
     """Groups against rates, with all rows at the top."""
-    keys = [key for key in rates_present([*groups, overall])]
+    keys = rates_present([*groups, overall])
     largest = max([1, *(group["n"] for group in groups)])
     rows = [
         {
-            "group": group, "share": group["n"] / largest,
+            "group": group,
+            "share": group["n"] / largest,
             "cells": [rate_cell(group, key, overall) for key in keys],
         }
         for group in groups
@@ -55,7 +61,7 @@ def rates_table(groups: Sequence[Json], overall: Json) -> dict[str, Any]:
 def class_table(audit: Json, key: str = "tpr") -> dict[str, Any] | None:
     """Classes against groups for one rate, the classes with the widest gap first."""
     groups = [group for group in audit["groups"] if (group.get("per_class") or {}).get(key)]
-    if not groups or len(audit["classes"]) < 3 and audit["task"] != "multilabel":
+    if not groups or (len(audit["classes"]) < 3 and audit["task"] != "multilabel"):
         return None
     reference = (audit["overall"].get("per_class") or {}).get(key) or [None] * len(audit["classes"])
     rows = []
@@ -77,21 +83,35 @@ def _class_cell(value: float | None, reference: float | None, key: str) -> Cell:
 
 
 def crossing(audit: Json, key: str) -> dict[str, Any] | None:
-    """Two attributes against each other for one rate, each alone at the margin; None without two attributes."""
+    """Two attributes against each other for one rate, each alone at the margin; else None."""
     alone = audit.get("attributes") or {}
     if len(audit["grouping"]) != 2 or any(name not in alone for name in audit["grouping"]):
         return None
     first, second = audit["grouping"]
     overall = audit["overall"]
-    by_levels = {(g["levels"].get(first), g["levels"].get(second)): g for g in audit["groups"] if g.get("levels")}
+    by_levels = {
+        (g["levels"].get(first), g["levels"].get(second)): g for g in audit["groups"] if g.get("levels")
+    }
     rows = []
     for group in alone[first]["groups"]:
         inner = [by_levels.get((group["name"], other["name"])) for other in alone[second]["groups"]]
         cells = [rate_cell(g, key, overall) if g else Cell(UNDEFINED, "na", "no such group") for g in inner]
         ns = [g["n"] if g else 0 for g in inner]
-        rows.append({"name": group["name"], "cells": list(zip(cells, ns, strict=True)), "alone": (rate_cell(group, key, overall), group["n"])})
+        rows.append(
+            {
+                "name": group["name"],
+                "cells": list(zip(cells, ns, strict=True)),
+                "alone": (rate_cell(group, key, overall), group["n"]),
+            }
+        )
     bottom = [(rate_cell(group, key, overall), group["n"]) for group in alone[second]["groups"]]
     return {
-        "key": key, "rate": rate_name(key), "first": first, "second": second, "rows": rows, "bottom": bottom,
-        "columns": [group["name"] for group in alone[second]["groups"]], "corner": (rate_cell(overall, key, overall), audit["n"]),
+        "key": key,
+        "rate": rate_name(key),
+        "first": first,
+        "second": second,
+        "rows": rows,
+        "bottom": bottom,
+        "columns": [group["name"] for group in alone[second]["groups"]],
+        "corner": (rate_cell(overall, key, overall), audit["n"]),
     }

@@ -15,12 +15,18 @@ Json = Mapping[str, Any]
 def comparison_sentences(comparison: Json) -> list[str]:
     """Two to five sentences: accuracy and disagreement, class changes, metric differences, what was skipped.
 
-    >>> said = comparison_sentences({"models": ["big", "small"], "base": "big", "accuracy": {"big": 0.9, "small": 0.88},
-    ...     "disagreement": {"small": 0.07}, "cev": {"small": {"value": 0.1, "low": None, "high": None, "skipped": 0}}})
+    >>> models = {"models": ["big", "small"], "base": "big", "accuracy": {"big": 0.9, "small": 0.88}}
+    >>> said = comparison_sentences(models | {"disagreement": {"small": 0.07}})
     >>> print(said[0])
     small differs from big in 7.0% of the predictions, and its accuracy is 0.020 lower (0.880 against 0.900).
     """
-    told = [_accuracy(comparison), _classes(comparison), _differences(comparison), _exemplars(comparison), _skipped(comparison)]
+    told = [
+        _accuracy(comparison),
+        _classes(comparison),
+        _differences(comparison),
+        _exemplars(comparison),
+        _skipped(comparison),
+    ]
     return [sentence for sentence in told if sentence]
 
 
@@ -36,20 +42,30 @@ def alternatives(comparison: Json) -> list[str]:
 def _accuracy(comparison: Json) -> str:
     names, base = alternatives(comparison), comparison["base"]
     accuracy, disagreement = comparison.get("accuracy") or {}, comparison.get("disagreement") or {}
-    changes = {m: accuracy[m] - accuracy[base] for m in names if defined(accuracy.get(m)) and defined(accuracy.get(base))}
+    changes = {
+        m: accuracy[m] - accuracy[base]
+        for m in names
+        if defined(accuracy.get(m)) and defined(accuracy.get(base))
+    }
     if not changes:
         return ""
     if len(names) == 1:
         name = names[0]
-        parted = f"{isolated(name)} differs from {isolated(base)} in {percent(disagreement.get(name))} of the predictions"
-        return f"{parted}, and its accuracy is {_moved(changes[name])} ({number(accuracy[name])} against {number(accuracy[base])})."
+        both = f"{number(accuracy[name])} against {number(accuracy[base])}"
+        return (
+            f"{isolated(name)} differs from {isolated(base)} in {percent(disagreement.get(name))} of the"
+            f" predictions, and its accuracy is {_moved(changes[name])} ({both})."
+        )
     lowest, highest = min(changes, key=lambda m: changes[m]), max(changes, key=lambda m: changes[m])
-    sentence = f"Against {isolated(base)} (accuracy {number(accuracy[base])}) the accuracy of the alternatives moves by"
-    sentence += f" {number(changes[lowest], signed=True)} ({isolated(lowest)}) to {number(changes[highest], signed=True)} ({isolated(highest)})"
+    ends = [f"{number(changes[m], signed=True)} ({isolated(m)})" for m in (lowest, highest)]
+    sentence = (
+        f"Against {isolated(base)} (accuracy {number(accuracy[base])}) the accuracy of the alternatives"
+    )
+    sentence += f" moves by {ends[0]} to {ends[1]}"
     parted = {m: disagreement[m] for m in names if defined(disagreement.get(m))}
     if parted:
         most = max(parted, key=lambda m: parted[m])
-        sentence += f"; {isolated(most)} departs from it in most rows ({percent(parted[most])})"
+        sentence += f"; {isolated(most)} differs from it most often, in {percent(parted[most])} of the rows"
     return f"{sentence}."
 
 
@@ -60,20 +76,27 @@ def _moved(change: float) -> str:
 
 
 def _classes(comparison: Json) -> str:
-    for key, name in (("cev_norm", "normalised combined error variance"), ("cev", "combined error variance")):
-        values = {m: v["value"] for m, v in (comparison.get(key) or {}).items() if defined((v or {}).get("value"))}
+    for key, name in VARIANCES.items():
+        found = comparison.get(key) or {}
+        values = {model: v["value"] for model, v in found.items() if v and defined(v.get("value"))}
         if values:
-            break
-    else:
-        return ""
-    most = max(values, key=lambda m: values[m])
-    spread = interval((comparison[key][most].get("low"), comparison[key][most].get("high")), 4)
-    within = "" if spread == UNDEFINED else f", interval {spread}"
-    sentence = f"Errors moved between classes most in {isolated(most)} ({name} {number(values[most], 4)}{within})"
+            return _most_moved(comparison, found, values, name)
+    return ""
+
+
+VARIANCES = {"cev_norm": "normalised combined error variance", "cev": "combined error variance"}
+
+
+def _most_moved(comparison: Json, found: Json, values: dict[str, float], name: str) -> str:
+    most = max(values, key=lambda model: values[model])
+    spread = interval((found[most].get("low"), found[most].get("high")), 4)
+    size = f"{name} {number(values[most], 4)}" + ("" if spread == UNDEFINED else f", interval {spread}")
+    where = f"most in {isolated(most)}" if len(values) > 1 else f"in {isolated(most)}"
+    sentence = f"Errors moved between classes {where} ({size}){_one_class(comparison, most)}"
     if len(values) > 1:
-        least = min(values, key=lambda m: values[m])
-        sentence += f" and least in {isolated(least)} ({number(values[least], 4)})"
-    return f"{sentence}{_one_class(comparison, most)}."
+        least = min(values, key=lambda model: values[model])
+        sentence += f"; they moved least in {isolated(least)} ({number(values[least], 4)})"
+    return f"{sentence}."
 
 
 def _one_class(comparison: Json, model: str) -> str:
@@ -83,7 +106,7 @@ def _one_class(comparison: Json, model: str) -> str:
         return ""
     row = max(known, key=lambda row: abs(row["fnr_change"]))
     return (
-        f"; there the false negative rate of class {isolated(str(row['class']))} goes from"
+        f", where the false negative rate of “{isolated(str(row['class']))}” goes from"
         f" {number(row.get('base_fnr'))} to {number(row.get('fnr'))}"
     )
 
@@ -94,33 +117,44 @@ def _differences(comparison: Json) -> str:
     for model, metrics in (comparison.get("differences") or {}).items():
         for key, found in metrics.items():
             total += 1
-            if all(defined(found.get(end)) for end in ("difference", "low", "high")) and found["low"] * found["high"] > 0:
+            if (
+                all(defined(found.get(end)) for end in ("difference", "low", "high"))
+                and found["low"] * found["high"] > 0
+            ):
                 clear.append((abs(found["difference"]), model, key, found))
     if not total:
         return ""
     if not clear:
-        return f"None of the {total} paired differences in fairness metrics has an interval that leaves out zero."
+        return f"None of the {total} paired differences in metrics has an interval that leaves out zero."
     _, model, key, found = max(clear, key=lambda case: case[0])
+    size = number(found["difference"], signed=True)
     return (
-        f"{len(clear)} of {total} paired differences in fairness metrics have an interval that leaves out zero; the largest"
-        f" is the {define(key).name} of {isolated(model)}, {number(found['difference'], signed=True)}"
+        f"{len(clear)} of {total} paired differences in metrics have an interval that leaves out zero;"
+        f" the largest is the {define(key).name} of {isolated(model)}, {size}"
         f" ({interval((found['low'], found['high']), signed=True)})."
     )
 
 
 def _exemplars(comparison: Json) -> str:
-    cie = {m: found for m, found in (comparison.get("cie") or {}).items() if found and defined(found.get("count"))}
+    cie = {
+        m: found
+        for m, found in (comparison.get("cie") or {}).items()
+        if found and defined(found.get("count"))
+    }
     if not cie:
         return ""
     most = max(cie, key=lambda m: cie[m]["count"])
-    return f"{isolated(most)} changes the modal prediction of {count(cie[most]['count'])} rows ({percent(cie[most].get('share'))})."
+    changed = f"{count(cie[most]['count'])} rows ({percent(cie[most].get('share'))})"
+    return f"The prediction that most runs agree on changes most often with {isolated(most)}: in {changed}."
 
 
 def _skipped(comparison: Json) -> str:
-    skipped = {m: v.get("skipped") for m, v in (comparison.get("cev") or {}).items() if v and v.get("skipped")}
+    skipped = {
+        m: v.get("skipped") for m, v in (comparison.get("cev") or {}).items() if v and v.get("skipped")
+    }
     if not skipped:
         return ""
     return (
-        f"Classes in which the base makes no errors of a kind have no relative change and were skipped ({listed(skipped)}:"
-        f" up to {max(skipped.values())})."
+        "Classes in which the base makes no errors of a kind have no relative change and were skipped"
+        f" ({listed(skipped)}: up to {max(skipped.values())})."
     )

@@ -4,10 +4,11 @@ A table of predictions may be far larger than memory. What an audit needs of it 
 of them there are for each (group, truth, prediction), so reading is one streaming GROUP BY.
 """
 
+from evenhand.tables.aligned import Unmatched
 from evenhand.tables.cells import Cells, read_cells
 from evenhand.tables.columns import Columns
 from evenhand.tables.facts import FileFacts, file_facts
-from evenhand.tables.joined import Joined, Unmatched, read_joined
+from evenhand.tables.joined import Joined, read_joined
 from evenhand.tables.scores import RowScores, ScoreBins
 
 __all__ = [

@@ -86,13 +86,10 @@ def check_types(schema: Mapping[str, pl.DataType], columns: Columns, file: str) 
         kind = kind_of(dtype)
         if name in columns.numbers and kind not in ("whole numbers", "decimal numbers", "nothing"):
             part = "weight" if name == columns.weight else "score"
-            raise InputError(f"the {part} column '{name}' of {file} is not numeric: it holds {_said(kind, dtype)}")
+            held = dtype if kind == "unusable" else kind
+            raise InputError(f"the {part} column '{name}' of {file} is not numeric: it holds {held}")
         if kind == "unusable":
-            raise InputError(f"the column '{name}' of {file} holds {dtype}, which cannot be counted as classes or groups")
-
-
-def _said(kind: str, dtype: pl.DataType) -> str:
-    return str(dtype) if kind == "unusable" else kind
+            raise InputError(f"the column '{name}' of {file} holds {dtype}, which are no classes or groups")
 
 
 def _no_column(name: str, names: Sequence[str], file: str) -> str:

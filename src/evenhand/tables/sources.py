@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,8 +23,11 @@ BEYOND = "\x00beyond the header"  # where the first field too many of a CSV line
 
 @dataclass(frozen=True)
 class Source:
-    """A readable file. Columns of a CSV are text until their distinct values are known (see coding.py):
-    a type guessed from the first hundred lines would fail on line 101, and GROUP BY on text costs little."""
+    """A readable file.
+
+    Columns of a CSV are text until their distinct values are known (see values.py): a type guessed from the
+    first hundred lines would fail on line 101, and GROUP BY on text costs little.
+    """
 
     path: Path
     names: tuple[str, ...]
@@ -47,9 +51,14 @@ class Source:
             return pl.scan_parquet(self.path, glob=False)
         schema = {name: pl.Float64() if name in numbers else dtype for name, dtype in self.schema.items()}
         return pl.scan_csv(
-            self.path, glob=False, has_header=False, skip_rows=self.header_lines, separator=self.separator,
-            schema={**schema, BEYOND: pl.String()}, missing_columns="insert",
-        )  # fmt: skip
+            self.path,
+            glob=False,
+            has_header=False,
+            skip_rows=self.header_lines,
+            separator=self.separator,
+            schema={**schema, BEYOND: pl.String()},
+            missing_columns="insert",
+        )
 
 
 def open_source(path: Path, columns: Columns) -> Source:
@@ -90,23 +99,29 @@ def _open_csv(path: Path, separator: str) -> Source:
             while start and not start.strip():
                 start, header_lines = handle.readline(), header_lines + 1
             separator = _separator(start, separator)
-            names = tuple(name.strip() for name in next(csv.reader(_again(start, handle), delimiter=separator), []))
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path.name} is not UTF-8 text; save it as CSV in UTF-8") from error
+            header = next(csv.reader(_again(start, handle), delimiter=separator), [])
+            names = tuple(name.strip() for name in header)
     except (OSError, EOFError, csv.Error) as error:
         raise InputError(f"{path.name} cannot be read: {first_line(error)}") from error
+    if any(
+        sign in name for name in names for sign in ("\ufffd", "\0")
+    ):  # not a letter of any text: UTF-16, say
+        raise InputError(f"the header of {path.name} is not UTF-8 text; save the file as CSV in UTF-8")
     if not names:
         raise InputError(f"{path.name} is empty; it should hold a table of predictions")
     return Source(path, names, dict.fromkeys(_unique(names), pl.String()), separator, header_lines)
 
 
 def open_text(path: Path) -> TextIO:
-    """A CSV as text, decompressed on the way where it is gzip (told from its first bytes, as polars does)."""
+    """A CSV as text, decompressed on the way where it is gzip (told from its first bytes, as polars does).
+
+    Bytes that are no UTF-8 do not stop it: it is asked about headers and lines, not about letters.
+    """
     with path.open("rb") as handle:
         packed = handle.read(2) == b"\x1f\x8b"
     if packed:
-        return io.TextIOWrapper(cast(io.BufferedIOBase, gzip.open(path)), encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
+        return cast(TextIO, gzip.open(path, "rt", encoding="utf-8-sig", errors="replace", newline=""))
+    return path.open(encoding="utf-8-sig", errors="replace", newline="")
 
 
 def first_line(error: BaseException) -> str:
@@ -129,5 +144,6 @@ def _separator(header: str, expected: str) -> str:
 
 
 def _unique(names: tuple[str, ...]) -> list[str]:
-    """polars wants distinct names; a repeated or empty one is told by its place, and cannot be asked for."""
-    return [name if name and names.count(name) == 1 else f"\x00{place}" for place, name in enumerate(names)]
+    """Distinct names, as polars wants them; a repeated or empty one goes by its place."""
+    times = Counter(names)
+    return [name if name and times[name] == 1 else f"\x00{place}" for place, name in enumerate(names)]

@@ -1,6 +1,6 @@
 """SVG figures of our own: pure functions from numbers to a string, with no drawing library behind them."""
 
-from evenhand.report.figures.canvas import clip, figure, mark, text
+from evenhand.report.figures.canvas import both_widths, clip, figure, mark, text
 from evenhand.report.figures.forest import ForestRow, forest
 from evenhand.report.figures.heatmap import heatmap
 from evenhand.report.figures.legend import diverging_legend, sequential_legend
@@ -9,6 +9,21 @@ from evenhand.report.figures.scatter import Cloud, ellipse, scatter
 from evenhand.report.figures.strip import StripRow, strip
 
 __all__ = [
-    "Cloud", "ForestRow", "Scale", "StripRow", "clip", "diverging_legend", "ellipse", "figure", "forest", "heatmap",
-    "mark", "nice_scale", "scatter", "sequential_legend", "strip", "text",
+    "Cloud",
+    "ForestRow",
+    "Scale",
+    "StripRow",
+    "both_widths",
+    "clip",
+    "diverging_legend",
+    "ellipse",
+    "figure",
+    "forest",
+    "heatmap",
+    "mark",
+    "nice_scale",
+    "scatter",
+    "sequential_legend",
+    "strip",
+    "text",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import unicodedata
+from collections.abc import Callable
 
 from evenhand.report.palette import attributes
 
@@ -24,7 +25,15 @@ def mark(name: str, classes: str = "", tip: str = "", **values: float | str) -> 
     return f"<{name}{written}/>"
 
 
-def text(x: float, y: float, content: str, classes: str = "t", size: float = 13, tip: str = "", **values: float | str) -> str:
+def text(
+    x: float,
+    y: float,
+    content: str,
+    classes: str = "t",
+    size: float = 13,
+    tip: str = "",
+    **values: float | str,
+) -> str:
     """A line of text; names come from the data, so that everything is escaped.
 
     >>> text(0, 0, "a < b").endswith(">a &lt; b</text>")
@@ -40,12 +49,22 @@ def figure(width: float, height: float, title: str, description: str, parts: lis
     >>> figure(10, 10, "empty", "", []).count("<title>empty</title>")
     1
     """
+    wide, high = _value(width), _value(height)
     described = f"<desc>{html.escape(clean(description))}</desc>" if description else ""
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{_value(width)}" height="{_value(height)}" '
-        f'viewBox="0 0 {_value(width)} {_value(height)}" font-family="{FONT}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{wide}" height="{high}" '
+        f'viewBox="0 0 {wide} {high}" font-family="{FONT}">'
         f"<title>{html.escape(clean(title))}</title>{described}{''.join(parts)}</svg>"
     )
+
+
+def both_widths(draw: Callable[[float], str]) -> list[tuple[str, str]]:
+    """The same figure for wide and for narrow screens: text keeps its size, the layout changes.
+
+    >>> both_widths(lambda width: f"{width:.0f}")
+    [('wide', '760'), ('narrow', '360')]
+    """
+    return [("wide", draw(760.0)), ("narrow", draw(360.0))]
 
 
 def line(x1: float, y1: float, x2: float, y2: float, classes: str, **values: float | str) -> str:
@@ -54,7 +73,7 @@ def line(x1: float, y1: float, x2: float, y2: float, classes: str, **values: flo
     >>> line(0, 0, 1, 1, "grid")
     '<line class="grid" stroke="#e2e4e7" x1="0" y1="0" x2="1" y2="1"/>'
     """
-    return mark("line", classes, x1=x1, y1=y1, x2=x2, y2=y2, **values)
+    return mark("line", classes, "", x1=x1, y1=y1, x2=x2, y2=y2, **values)
 
 
 def clean(content: str) -> str:
@@ -63,23 +82,36 @@ def clean(content: str) -> str:
     >>> clean("a\\x00b")
     'a\ufffdb'
     """
-    return "".join("\ufffd" if unicodedata.category(letter) in {"Cc", "Cs"} and letter not in "\n\t" else letter for letter in content)
+    return "".join(
+        "\ufffd" if unicodedata.category(letter) in {"Cc", "Cs"} and letter not in "\n\t" else letter
+        for letter in content
+    )
 
 
 def text_width(content: str, size: float = 13) -> float:
-    """An estimate of the width of a text (no font is at hand): wide letters count double.
+    """An estimate of the width of a text: no font is at hand, so that letters fall into four widths.
 
     >>> text_width("abc", 10) < text_width("日本語", 10)
     True
     """
-    return size * sum(1.0 if unicodedata.east_asian_width(letter) in "WF" else 0.56 for letter in content)
+    return size * sum(_letter_width(letter) for letter in content)
+
+
+def _letter_width(letter: str) -> float:
+    if letter in "ijltfr .,:;|!'·()[]-":
+        return 0.34
+    if letter in "mwMW@%…—":
+        return 0.88
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 1.0
+    return 0.68 if letter.isupper() else 0.57
 
 
 def clip(content: str, room: float, size: float = 13) -> str:
     """The text, cut with an ellipsis where it would not fit into `room`.
 
     >>> clip("a very long name of a group", 80)
-    'a very lo…'
+    'a very lon…'
     """
     if text_width(content, size) <= room:
         return content

@@ -9,6 +9,7 @@ from evenhand.report.figures.canvas import clip, figure, line, mark, text, text_
 from evenhand.report.figures.scale import Scale, nice_scale, tick_label
 from evenhand.report.numbers import UNDEFINED, defined, interval, number
 
+TOP = 26.0  # room for the label of the reference
 NARROW = 480  # below this width labels stand above their track
 
 
@@ -45,39 +46,74 @@ def forest(
     signed: bool = False,
     within: Sequence[float] = (),
 ) -> str:
-    """A forest plot. A dot is hollow when its value lies within the level of chance (or its interval holds the
-    reference, where `signed` differences have no level of chance). `within` are values the axis must hold.
+    """A forest plot; `within` are values that the axis must hold.
 
-    >>> forest([ForestRow("tpr gap", 0.3, 0.2, 0.4, chance=0.1)], title="gaps", reference=("ideal", 0.0)).count("<circle")
+    A dot is hollow when its value is within the level of chance, or, for `signed` differences (which have no
+    level of chance), when its interval holds the reference.
+
+    >>> row = ForestRow("tpr gap", 0.3, 0.2, 0.4, chance=0.1)
+    >>> forest([row], title="gaps", reference=("ideal", 0.0)).count("<circle")
     1
     """
     narrow = width < NARROW
-    left, right, step = (8.0, width - 12.0, 52.0) if narrow else (_label_room(rows), width - 176.0, 30.0)
+    left, right = (
+        (10.0, width - 12.0) if narrow else (_label_room(rows), width - (186.0 if signed else 176.0))
+    )
     held = [x for row in rows for x in (row.value, row.low, row.high, row.chance, *(row.bounds or ()))]
-    scale = nice_scale([*held, *within, *([reference[1]] if reference else [])], left, right, 4 if narrow else 6)
-    top, bottom = 26.0, 26.0 + step * len(rows)
-    parts = _frame(scale, top, bottom, reference, axis)
-    for i, row in enumerate(rows):
-        y = top + step * i + (36.0 if narrow else step / 2)
+    scale = nice_scale(
+        [*held, *within, *([reference[1]] if reference else [])], left, right, 4 if narrow else 6
+    )
+    centres, bottom = _centres(rows, narrow)
+    parts = _lines(rows, centres, scale, reference, narrow) + _ticks(scale, bottom, reference, axis)
+    for row, y in zip(rows, centres, strict=True):
         parts += _labels(row, y, left, width, narrow, signed)
         parts += [] if row.heading else _track(row, scale, y, reference if signed else None)
     return figure(width, bottom + (40 if axis else 24), title, _description(rows), parts)
+
+
+def _centres(rows: Sequence[ForestRow], narrow: bool) -> tuple[list[float], float]:
+    """The height of each row's track, and where the last one ends."""
+    places, y = [], TOP
+    for row in rows:
+        height = (34.0 if row.heading else 52.0) if narrow else 30.0
+        places.append(y + height - (14.0 if narrow else 15.0) + (6.0 if narrow and row.heading else 0.0))
+        y += height
+    return places, y
 
 
 def _label_room(rows: Sequence[ForestRow]) -> float:
     return min(250.0, max([90.0, *(text_width(row.label) + 24 for row in rows)]))
 
 
-def _frame(scale: Scale, top: float, bottom: float, reference: tuple[str, float] | None, axis: str) -> list[str]:
-    parts = [line(scale(x), top, scale(x), bottom, "grid") for x in scale.ticks]
-    parts += [text(scale(x), bottom + 16, tick_label(x), "ts", 11, text_anchor="middle") for x in scale.ticks]
+def _lines(
+    rows: Sequence[ForestRow],
+    centres: Sequence[float],
+    scale: Scale,
+    reference: tuple[str, float] | None,
+    narrow: bool,
+) -> list[str]:
+    """Grid and reference: along the tracks only, where labels stand above them."""
+    if narrow:
+        spans = [(y - 10, y + 10) for row, y in zip(rows, centres, strict=True) if not row.heading]
+    else:
+        spans = [(TOP, TOP + 30.0 * len(rows))]
+    parts = [line(scale(x), top, scale(x), bottom, "grid") for top, bottom in spans for x in scale.ticks]
+    if reference:
+        x = scale(reference[1])
+        parts += [line(x, top, x, bottom, "ref", stroke_width=1.5) for top, bottom in spans]
+    return parts
+
+
+def _ticks(scale: Scale, bottom: float, reference: tuple[str, float] | None, axis: str) -> list[str]:
+    parts = [text(scale(x), bottom + 16, tick_label(x), "ts", 11, text_anchor="middle") for x in scale.ticks]
     if reference:
         x = scale(reference[1])
         anchor = "start" if x - scale.start < 40 else "end" if scale.end - x < 40 else "middle"
-        parts.append(line(x, top - 4, x, bottom, "ref", stroke_width=1.5))
-        parts.append(text(x, top - 10, f"{reference[0]} {tick_label(round(reference[1], 3))}", "ts", 11, text_anchor=anchor))
+        told = f"{reference[0]} {tick_label(round(reference[1], 3))}"
+        parts.append(text(x, TOP - 10, told, "ts", 11, text_anchor=anchor))
     if axis:
-        parts.append(text((scale.start + scale.end) / 2, bottom + 34, axis, "ts", 11, text_anchor="middle"))
+        middle = (scale.start + scale.end) / 2
+        parts.append(text(middle, bottom + 34, axis, "ts", 11, text_anchor="middle"))
     return parts
 
 
@@ -89,20 +125,37 @@ def _labels(row: ForestRow, y: float, left: float, width: float, narrow: bool, s
     parts = [text(2 if narrow else 0, above, clip(row.label, room), "t", 13, row.tip, **weight)]
     if shown:
         end = width - 2
-        parts.append(text(end - 108, above, shown, "t", 13, text_anchor="end", font_weight="600"))
+        parts.append(
+            text(end - (122 if signed else 108), above, shown, "t", 13, text_anchor="end", font_weight="600")
+        )
         parts.append(text(end, above, spread if spread != UNDEFINED else "", "ts", 12, text_anchor="end"))
     return parts
 
 
 def _track(row: ForestRow, scale: Scale, y: float, reference: tuple[str, float] | None) -> list[str]:
     if row.value is None or not defined(row.value):
-        return [text(scale.start + 8, y + 4, clip(row.note or "undefined", scale.end - scale.start - 8, 12), "ts", 12, row.tip)]
+        return [
+            text(
+                scale.start + 8,
+                y + 4,
+                clip(row.note or "undefined", scale.end - scale.start - 8, 12),
+                "ts",
+                12,
+                row.tip,
+            )
+        ]
     parts = []
     if row.bounds:
         ends = [scale(x) for x in row.bounds]
-        parts.append(mark("rect", "band", row.tip, x=ends[0], y=y - 9, width=max(ends[1] - ends[0], 1), height=18, rx=2))
+        parts.append(
+            mark(
+                "rect", "band", row.tip, x=ends[0], y=y - 9, width=max(ends[1] - ends[0], 1), height=18, rx=2
+            )
+        )
     if row.low is not None and row.high is not None:
-        parts.append(line(scale(row.low), y, scale(row.high), y, "bar", stroke_width=2.5, stroke_linecap="round"))
+        parts.append(
+            line(scale(row.low), y, scale(row.high), y, "bar", stroke_width=2.5, stroke_linecap="round")
+        )
     if row.chance is not None:
         parts.append(line(scale(row.chance), y - 8, scale(row.chance), y + 8, "chance", stroke_width=2))
     style = "hollow" if _unremarkable(row, reference) else "dot"
@@ -116,5 +169,9 @@ def _unremarkable(row: ForestRow, reference: tuple[str, float] | None) -> bool:
 
 
 def _description(rows: Sequence[ForestRow]) -> str:
-    told = [f"{row.label}: {number(row.value)} ({interval((row.low, row.high))})" for row in rows if not row.heading]
+    told = [
+        f"{row.label}: {number(row.value)} ({interval((row.low, row.high))})"
+        for row in rows
+        if not row.heading
+    ]
     return "; ".join(told[:40])

@@ -16,10 +16,16 @@ def diverging_legend(below: str = "below all rows", above: str = "above all rows
     bounds = [*(-x for x in reversed(STEPS)), *STEPS]
     parts = [mark("rect", name, x=104 + 32 * i, y=2, width=32, height=12) for i, name in enumerate(names)]
     parts += [
-        text(104 + 32 * (i + 1), 28, f"{abs(x):g}", "ts", 10.5, text_anchor="middle") for i, x in enumerate(bounds)
+        text(104 + 32 * (i + 1), 28, f"{abs(x):g}", "ts", 10.5, text_anchor="middle")
+        for i, x in enumerate(bounds)
     ]
-    parts += [text(98, 12, below, "ts", 11.5, text_anchor="end"), text(104 + 32 * 9 + 6, 12, above, "ts", 11.5)]
-    return figure(490, 34, f"Colours: {below} to {above}", f"Steps at {', '.join(f'{x:g}' for x in STEPS)}", parts)
+    parts += [
+        text(98, 12, below, "ts", 11.5, text_anchor="end"),
+        text(104 + 32 * 9 + 6, 12, above, "ts", 11.5),
+    ]
+    return figure(
+        490, 34, f"Colours: {below} to {above}", f"Steps at {', '.join(f'{x:g}' for x in STEPS)}", parts
+    )
 
 
 def sequential_legend(label: str) -> str:

@@ -75,10 +75,10 @@ def scatter(clouds: Sequence[Cloud], *, title: str, x_axis: str, y_axis: str, wi
     rings = [ellipse([(x, y) for _, x, y in cloud.points]) for cloud in clouds]
     outlines = [ring.outline() if ring else [] for ring in rings]
     every = [(x, y) for cloud in clouds for _, x, y in cloud.points] + [p for ring in outlines for p in ring]
-    top = 22.0 + 20.0 * _key_rows(clouds, width)
+    top = 40.0 + 20.0 * _key_rows(clouds, width)
     height = top + (0.62 * width if width > 500 else 0.9 * width)
-    across = nice_scale([0.0, *(x for x, _ in every)], 54, width - 14, 6 if width > 500 else 4)
-    down = nice_scale([0.0, *(y for _, y in every)], height - 46, top, 6)
+    across = nice_scale([0.0, *(x for x, _ in every)], 54, width - 14, 8 if width > 500 else 4)
+    down = nice_scale([0.0, *(y for _, y in every)], height - 46, top, 8)
     parts = _axes(across, down, x_axis, y_axis)
     for i, (cloud, outline) in enumerate(zip(clouds, outlines, strict=True)):
         parts += _cloud(i, cloud, outline, across, down)
@@ -87,11 +87,21 @@ def scatter(clouds: Sequence[Cloud], *, title: str, x_axis: str, y_axis: str, wi
 
 
 def _axes(across: Scale, down: Scale, x_axis: str, y_axis: str) -> list[str]:
-    parts = [line(across(x), down.end, across(x), down.start, "axis" if x == 0 else "grid") for x in across.ticks]
-    parts += [line(across.start, down(y), across.end, down(y), "axis" if y == 0 else "grid") for y in down.ticks]
-    parts += [text(across(x), down.start + 16, tick_label(x), "ts", 11, text_anchor="middle") for x in across.ticks]
-    parts += [text(across.start - 6, down(y) + 4, tick_label(y), "ts", 11, text_anchor="end") for y in down.ticks]
-    parts.append(text((across.start + across.end) / 2, down.start + 36, x_axis, "ts", 12, text_anchor="middle"))
+    parts = [
+        line(across(x), down.end, across(x), down.start, "axis" if x == 0 else "grid") for x in across.ticks
+    ]
+    parts += [
+        line(across.start, down(y), across.end, down(y), "axis" if y == 0 else "grid") for y in down.ticks
+    ]
+    parts += [
+        text(across(x), down.start + 16, tick_label(x), "ts", 11, text_anchor="middle") for x in across.ticks
+    ]
+    parts += [
+        text(across.start - 6, down(y) + 4, tick_label(y), "ts", 11, text_anchor="end") for y in down.ticks
+    ]
+    parts.append(
+        text((across.start + across.end) / 2, down.start + 36, x_axis, "ts", 12, text_anchor="middle")
+    )
     parts.append(text(across.start - 50, down.end - 10, y_axis, "ts", 12))
     return parts
 
@@ -102,13 +112,16 @@ def _cloud(i: int, cloud: Cloud, outline: list[tuple[float, float]], across: Sca
         ring = " ".join(f"{across(x):.1f},{down(y):.1f}" for x, y in outline)
         parts.append(mark("polygon", f"f{i % SERIES}", points=ring, fill_opacity="0.07", stroke_width=1.5))
     for name, x, y in cloud.points:
-        tip = f"{cloud.name} · {name}\nfalse positives {number(x, signed=True)}\nfalse negatives {number(y, signed=True)}"
+        moved = f"false positives {number(x, signed=True)}\nfalse negatives {number(y, signed=True)}"
+        tip = f"{cloud.name} · {name}\n{moved}"
         parts.append(_symbol(i, across(x), down(y), tip))
-    if cloud.points:
+    if cloud.points and across.end > 500:  # on a narrow figure names would cover each other
         name, x, y = max(cloud.points, key=lambda point: math.hypot(point[1], point[2]))
         end = across(x) > across.end - 80
         place = across(x) - 8 if end else across(x) + 8
-        parts.append(text(place, down(y) - 6, clip(name, 110, 11), "t", 11, text_anchor="end" if end else "start"))
+        parts.append(
+            text(place, down(y) - 6, clip(name, 110, 11), "t", 11, text_anchor="end" if end else "start")
+        )
     return parts
 
 
@@ -120,7 +133,13 @@ def _symbol(i: int, x: float, y: float, tip: str) -> str:
     if i % 4 == 1:
         return mark("rect", style, tip, x=x - 3.5, y=y - 3.5, width=7, height=7, fill_opacity="0.75")
     ends = [(0, -5), (5, 0), (0, 5), (-5, 0)] if i % 4 == 2 else [(0, -4.8), (4.8, 4), (-4.8, 4)]
-    return mark("polygon", style, tip, points=" ".join(f"{x + u:.1f},{y + v:.1f}" for u, v in ends), fill_opacity="0.75")
+    return mark(
+        "polygon",
+        style,
+        tip,
+        points=" ".join(f"{x + u:.1f},{y + v:.1f}" for u, v in ends),
+        fill_opacity="0.75",
+    )
 
 
 def _key_places(clouds: Sequence[Cloud], width: float) -> list[tuple[float, int]]:

@@ -30,7 +30,9 @@ def strip(rows: Sequence[StripRow], *, title: str, names: Sequence[str] = (), wi
     """
     narrow = width < 480
     left, right, step = (8.0, width - 12.0, 54.0) if narrow else (_room(rows), width - 150.0, 34.0)
-    scale = nice_scale([0.0, *(x for row in rows for x in (row.low, row.high))], left, right, 4 if narrow else 6)
+    scale = nice_scale(
+        [0.0, *(x for row in rows for x in (row.low, row.high))], left, right, 4 if narrow else 6
+    )
     bottom = 10 + step * len(rows)
     parts = [line(scale(x), 6, scale(x), bottom, "grid") for x in scale.ticks]
     parts += [text(scale(x), bottom + 16, tick_label(x), "ts", 11, text_anchor="middle") for x in scale.ticks]
@@ -38,9 +40,15 @@ def strip(rows: Sequence[StripRow], *, title: str, names: Sequence[str] = (), wi
         y = 10 + step * i + (38.0 if narrow else step / 2)
         parts += _row(row, scale, y, names)
         above = y - 16 if narrow else y + 4.5
-        parts.append(text(2 if narrow else 0, above, clip(row.label, width - 170 if narrow else left - 14), "t", 13))
-        parts.append(text(width - 2, above, f"{number(row.mean)} ± {number(row.std)}", "t", 12, text_anchor="end"))
-    told = "; ".join(f"{row.label}: mean {number(row.mean)}, {number(row.low)} to {number(row.high)}" for row in rows)
+        parts.append(
+            text(2 if narrow else 0, above, clip(row.label, width - 170 if narrow else left - 14), "t", 13)
+        )
+        parts.append(
+            text(width - 2, above, f"{number(row.mean)} ± {number(row.std)}", "t", 12, text_anchor="end")
+        )
+    told = "; ".join(
+        f"{row.label}: mean {number(row.mean)}, {number(row.low)} to {number(row.high)}" for row in rows
+    )
     return figure(width, bottom + 24, title, told, parts)
 
 
@@ -53,7 +61,20 @@ def _row(row: StripRow, scale: Scale, y: float, names: Sequence[str]) -> list[st
     parts = [mark("rect", "band", x=start, y=y - 8, width=max(end - start, 1), height=16, rx=2)]
     for i, x in enumerate(row.values):
         name = names[i] if i < len(names) else f"run {i + 1}"
-        parts.append(mark("circle", "dot", f"{name}\n{number(x)}", cx=scale(x), cy=y, r=3.5, fill_opacity="0.45", stroke_opacity="0"))
+        parts.append(
+            mark(
+                "circle",
+                "dot",
+                f"{name}\n{number(x)}",
+                cx=scale(x),
+                cy=y,
+                r=3.5,
+                fill_opacity="0.45",
+                stroke_opacity="0",
+            )
+        )
     if row.std is not None:
-        parts.append(line(scale(row.mean - row.std), y, scale(row.mean + row.std), y, "ref", stroke_width=1.5))
+        parts.append(
+            line(scale(row.mean - row.std), y, scale(row.mean + row.std), y, "ref", stroke_width=1.5)
+        )
     return [*parts, line(scale(row.mean), y - 10, scale(row.mean), y + 10, "ref", stroke_width=2.5)]

@@ -1,0 +1,47 @@
+"""What a reader must be told beside the numbers: warnings in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evenhand.evaluation.options import SMALL_GROUP, Options
+from evenhand.evaluation.subject import Subject
+from evenhand.evaluation.values import GroupRow, MetricValue
+
+MOST_NAMES = 5
+
+
+def notes_on(
+    subject: Subject, groups: Sequence[GroupRow], metrics: dict[str, MetricValue], options: Options
+) -> list[str]:
+    """The warnings of an audit, most important first."""
+    notes: list[str] = []
+    total = max(sum(row.n for row in groups) + subject.grouping.unknown_rows, 1)
+    if subject.missing:
+        notes.append(f"{_rows(subject.missing)} without a label or a prediction were left out")
+    if unknown := subject.grouping.unknown_rows:
+        notes.append(f"{_rows(unknown)} ({unknown / total:.1%}) have no known group: they are counted, take no part in "
+                     "gaps, and each gap has bounds for what they could be")
+    occurring = [row for row in groups if row.n]
+    absent = [row.name for row in groups if not row.n]
+    if absent:
+        notes.append(f"{_groups(absent)} no rows")
+    if excluded := [row.name for row in occurring if row.excluded]:
+        notes.append(f"{_groups(excluded)} fewer than {options.min_count} rows and "
+                     f"{'is' if len(excluded) == 1 else 'are'} left out of comparisons")
+    if small := [row.name for row in occurring if row.small and not row.excluded]:
+        notes.append(f"{_groups(small)} fewer than {SMALL_GROUP} rows: rates there are uncertain")
+    if len(occurring) < 2:
+        notes.append("fewer than two groups have rows: there is nothing to compare")
+    partly = [key for key in ("tpr.gap", "fpr.gap", "ppv.gap") if key in metrics and metrics[key].undefined]
+    notes += [f"{key}: {'; '.join(metrics[key].undefined[:2])}" for key in partly]
+    return notes
+
+
+def _rows(n: int) -> str:
+    return f"{n:,} row" if n == 1 else f"{n:,} rows"
+
+
+def _groups(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:MOST_NAMES]) + (f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
+    return f"group {shown} has" if len(names) == 1 else f"groups {shown} have"

@@ -1,0 +1,76 @@
+"""What is audited: counts (and scores) of one or several groupings of the same rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from evenhand.arrays import Array
+from evenhand.metrics.counts import Counts
+
+Task = Literal["binary", "multiclass", "multilabel"]
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """One way to divide the rows: by an attribute, or by the intersection of several.
+
+    `counts` is `[G, C, C]`, or `[R, G, C, C]` with several runs.
+    """
+
+    attributes: tuple[str, ...]
+    names: tuple[str, ...]
+    levels: tuple[dict[str, str], ...]
+    counts: Counts
+    scores: object | None = None
+
+    @property
+    def runs(self) -> int:
+        """Number of runs; 0 when there is just one set of predictions."""
+        extra = self.counts.cells.ndim - (4 if self.counts.multilabel else 3)
+        return int(self.counts.cells.shape[0]) if extra else 0
+
+    @property
+    def rows(self) -> Array:
+        """Rows of each group (of one run: every run predicts the same rows)."""
+        cells = self.counts.rows[0] if self.runs else self.counts.rows
+        cells = cells[0] if self.counts.multilabel else cells
+        return np.asarray(cells[:-1].sum(axis=(-1, -2)))
+
+    @property
+    def unknown_rows(self) -> int:
+        """Rows whose group is not known."""
+        cells = self.counts.rows[0] if self.runs else self.counts.rows
+        cells = cells[0] if self.counts.multilabel else cells
+        return int(cells[-1].sum())
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The rows under audit: the main grouping, each attribute by itself, the classes, and what was left out."""
+
+    grouping: Grouping
+    classes: tuple[str, ...]
+    task: Task
+    alone: tuple[Grouping, ...] = ()
+    missing: int = 0
+    run_names: tuple[str, ...] = ()
+    name: str | None = None
+    files: tuple[dict[str, object], ...] = ()
+    warnings: tuple[str, ...] = ()
+    score_kind: Literal["exact", "binned"] | None = None
+    extra: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def positive(self) -> str | None:
+        """The class whose rates a binary task reports."""
+        return self.classes[1] if self.task == "binary" else None
+
+
+def task_of(counts: Counts) -> Task:
+    """Binary, multi-class or multi-label, by the shape of the counts."""
+    if counts.multilabel:
+        return "multilabel"
+    return "binary" if counts.n_classes == 2 else "multiclass"

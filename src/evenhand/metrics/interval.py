@@ -1,0 +1,119 @@
+"""Confidence intervals for every count metric, from one set of bootstrap replicates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import NormalDist
+
+import numpy as np
+
+from evenhand.arrays import Array, FloatArray
+from evenhand.metrics.counts import Counts
+from evenhand.metrics.margins import margins_of_everyone, margins_of_tables
+from evenhand.metrics.metric import Metric
+from evenhand.metrics.resample import Resampling, draw, shuffled_groups, smoothed
+from evenhand.metrics.undefined import divide
+from evenhand.metrics.view import View
+
+CHUNK_CELLS = 1 << 22  # cells of replicates held at once: 32 MB
+
+
+@dataclass(frozen=True)
+class Draws:
+    """What the replicates say of one metric: errors to both sides, its values, those under shuffled groups."""
+
+    down: FloatArray
+    up: FloatArray
+    ranged: bool
+    values: FloatArray = field(default_factory=lambda: np.zeros(0))
+    chance: FloatArray = field(default_factory=lambda: np.zeros(0))
+
+
+def draw_metrics(
+    counts: Counts, metrics: Sequence[Metric], view: View, chosen: Array, *,
+    replicates: int = 1000, seed: int = 0, how: Resampling = "stratified", chance: bool = True,
+) -> dict[str, Draws]:
+    """Bootstrap all metrics together: each rate of each replicate is worked out once.
+
+    `chosen` are the indices of the groups that take part, `view` the observed margins of just those.
+    """
+    cells = smoothed(counts)
+    centre = _view(view, cells, counts, chosen)
+    parts: dict[str, list[Draws]] = {metric.key: [] for metric in metrics}
+    rng = np.random.default_rng(seed)
+    for size in _chunks(replicates, counts.cells.size):
+        drawn = draw(counts, cells, size, rng, how)
+        seen = _view(view, drawn.cells, counts, chosen)
+        null = _view(view, shuffled_groups(counts, size, rng).cells, counts, chosen) if chance else None
+        for metric in metrics:
+            parts[metric.key].append(_draw_one(metric, view, centre, seen, null))
+    return {key: _join(found) for key, found in parts.items()}
+
+
+def _view(view: View, cells: Array, counts: Counts, chosen: Array) -> View:
+    """The same look at other cells `[..., G + 1, C, C]`."""
+    margins = margins_of_tables(cells[..., :-1, :, :], multilabel=counts.multilabel).groups(chosen)
+    return replace(view, margins=margins, everyone=margins_of_everyone(cells, counts.multilabel), _rates={})
+
+
+def _chunks(replicates: int, cells: int) -> Iterator[int]:
+    size = max(1, min(replicates, CHUNK_CELLS // max(cells, 1)))
+    for first in range(0, replicates, size):
+        yield min(size, replicates - first)
+
+
+def _draw_one(metric: Metric, view: View, centre: View, drawn: View, null: View | None) -> Draws:
+    statistic = metric.statistic
+    found = None if statistic is None or view.convention != "strict" else statistic.deviations(centre, drawn, view)
+    values = metric(drawn)
+    chance = np.zeros(0) if null is None else metric(null)
+    if found is None:
+        error = np.abs(values - metric(centre))
+        return Draws(error, error, False, values, chance)
+    return Draws(metric.reduce(found[0], view), metric.reduce(found[1], view), True, values, chance)
+
+
+def _join(parts: list[Draws]) -> Draws:
+    down, up, values, chance = (np.concatenate([getattr(part, name) for part in parts])
+                                for name in ("down", "up", "values", "chance"))
+    return Draws(down, up, parts[0].ranged, values, chance)
+
+
+def interval(value: float, draws: Draws, metric: Metric, confidence: float) -> tuple[float, float]:
+    """Interval around a value: NaN if the value, or more than half of the replicates, is undefined."""
+    level = (1 + confidence) / 2 if draws.ranged else confidence
+    down, up = (_quantile(side, level) for side in (draws.down, draws.up))
+    if np.isnan(value) or np.isnan(down) or np.isnan(up):
+        return float("nan"), float("nan")
+    low, high = value - max(down, 0.0), value + max(up, 0.0)
+    return max(low, min(metric.low, value)), min(high, max(metric.high, value))
+
+
+def chance_level(value: float, draws: Draws, metric: Metric, confidence: float) -> tuple[float, float]:
+    """The value that shuffled groups reach in 1 - confidence of the cases, and how often they reach ours."""
+    known = draws.chance[~np.isnan(draws.chance)]
+    if len(known) < max(20, len(draws.chance) // 2) or np.isnan(value):
+        return float("nan"), float("nan")
+    worse = known <= value if metric.better == "higher" else known >= value
+    level = 1 - confidence if metric.better == "higher" else confidence
+    return float(np.quantile(known, level)), float((worse.sum() + 1) / (len(known) + 1))
+
+
+def _quantile(values: FloatArray, level: float) -> float:
+    known = values[~np.isnan(values)]
+    return float(np.quantile(known, level)) if len(known) > len(values) // 2 else float("nan")
+
+
+def wilson(rate: FloatArray, n: FloatArray, confidence: float) -> tuple[FloatArray, FloatArray]:
+    """Wilson's score interval of a rate over `n` cases (E. B. Wilson, JASA 1927); NaN without cases.
+
+    >>> low, high = wilson(np.array([1.0]), np.array([3.0]), 0.95)
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.438], [1.0])
+    """
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    n = np.where(n > 0, n, np.nan)
+    middle = divide(rate + z * z / (2 * n), 1 + z * z / n)
+    half = divide(z * np.sqrt(np.maximum(rate * (1 - rate) / n + z * z / (4 * n * n), 0)), 1 + z * z / n)
+    return np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)

@@ -1,0 +1,101 @@
+"""The bootstrap as a multinomial over cells: a thousand replicates of a million rows in milliseconds.
+
+Resampling the rows of a table and counting them again is the same as drawing its cells from a multinomial
+distribution, so the rows are never touched.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from evenhand.arrays import Array, FloatArray
+from evenhand.metrics.counts import Counts
+
+Resampling = Literal["stratified", "whole"]
+
+
+def resample(
+    counts: Counts, replicates: int, rng: np.random.Generator, how: Resampling = "stratified"
+) -> Counts:
+    """Replicates `[R, ...]` of counts without leading axes: cells drawn in proportion to their rows.
+
+    `stratified` keeps the size of every group, `whole` lets it vary with the sample. A weighted cell gets the
+    number of rows drawn into it times a mean weight, plus the spread of the weights in the cell (a gamma draw
+    with the right mean and variance).
+
+    >>> counts = Counts.from_table([[[30, 10], [5, 55]], [[20, 20], [10, 50]]])
+    >>> drawn = resample(counts, 100, np.random.default_rng(0))
+    >>> drawn.table.shape, set(drawn.table.sum(axis=(-1, -2)).ravel().tolist())
+    ((100, 2, 2, 2), {100})
+    """
+    return draw(counts, counts.rows.astype(np.float64), replicates, rng, how)
+
+
+def draw(counts: Counts, chances: FloatArray, replicates: int, rng: np.random.Generator, how: Resampling) -> Counts:
+    """Replicates with as many rows as `counts`, the cells drawn in proportion to `chances`."""
+    if how not in ("stratified", "whole"):
+        raise ValueError(f"resampling must be 'stratified' or 'whole', not {how!r}")
+    axes = 2 if how == "stratified" else 3
+    lead = counts.cells.shape[: counts.cells.ndim - axes]
+    rows = counts.rows.reshape(*lead, -1).sum(axis=-1)
+    drawn = _multinomial(rng, rows, chances.reshape(*lead, -1), replicates)
+    cells = drawn.reshape(replicates, *counts.cells.shape)
+    if not counts.weighted:
+        return Counts(cells, multilabel=counts.multilabel)
+    return Counts(_weigh(counts, cells, rng), cells, multilabel=counts.multilabel)
+
+
+def smoothed(counts: Counts, strength: float = 1.0) -> FloatArray:
+    """Cells in which every group borrows `strength` rows a label from all groups together.
+
+    A group with 3 hits in 3 cases would otherwise be resampled to 3 of 3 for ever, and its interval would
+    have no width. The share of each label within the group stays as it is.
+    """
+    rows = counts.rows.astype(np.float64)
+    pooled = rows.sum(axis=-3, keepdims=True) + 0.5
+    pattern = pooled / pooled.sum(axis=-1, keepdims=True)
+    label = rows.sum(axis=-1, keepdims=True)
+    scale = np.where(label > 0, label / (label + strength), 0.0)
+    return np.asarray((rows + strength * pattern) * scale)
+
+
+def shuffled_groups(counts: Counts, replicates: int, rng: np.random.Generator) -> Counts:
+    """Replicates in which the group labels are dealt at random: what the metrics are when groups do not matter.
+
+    >>> counts = Counts.from_table([[[40, 0], [0, 60]], [[0, 20], [20, 0]]])
+    >>> shuffled_groups(counts, 50, np.random.default_rng(0)).table.sum(axis=(-1, -2))[0].tolist()
+    [100, 40]
+    """
+    known = counts.rows[..., :-1, :, :]
+    pooled = np.broadcast_to(known.sum(axis=-3, keepdims=True), known.shape).astype(np.float64)
+    chances = np.concatenate([pooled, counts.rows[..., -1:, :, :]], axis=-3)
+    return draw(counts, chances, replicates, rng, "stratified")
+
+
+def _multinomial(rng: np.random.Generator, rows: Array, chances: FloatArray, replicates: int) -> Array:
+    """Draws `[R, ..., cells]`; only the cells that can occur are drawn, empty strata stay empty."""
+    possible = np.flatnonzero(chances.reshape(-1, chances.shape[-1]).any(axis=0))
+    narrow = chances[..., possible]
+    total = narrow.sum(axis=-1, keepdims=True)
+    uniform = np.full_like(narrow, 1.0 / max(len(possible), 1))
+    p = np.where(total > 0, narrow / np.where(total > 0, total, 1.0), uniform)
+    out = np.zeros((replicates, *chances.shape), dtype=np.int64)
+    if len(possible):
+        out[..., possible] = rng.multinomial(rows, p, size=(replicates, *chances.shape[:-1]))
+    return out
+
+
+def _weigh(counts: Counts, rows: Array, rng: np.random.Generator) -> FloatArray:
+    """Sums of weights for the rows drawn into each cell."""
+    n = np.maximum(counts.rows, 1e-12)
+    pooled = counts.cells.sum() / max(counts.rows.sum(), 1e-12)
+    mean = np.where(counts.rows > 0, counts.cells / n, pooled)
+    square = 0.0 if counts.square_cells is None else counts.square_cells
+    variance = np.where(counts.rows > 0, np.maximum(square / n - mean * mean, 0.0), 0.0)
+    scale = np.where(mean > 0, variance / np.where(mean > 0, mean, 1.0), 0.0)
+    shape = np.where(variance > 1e-12 * mean * mean, mean * mean / np.where(variance > 0, variance, 1.0), np.inf)
+    vary = np.isfinite(shape) & (scale > 0)
+    noisy = rng.gamma(np.maximum(rows * np.where(vary, shape, 1.0), 1e-300)) * scale
+    return np.where(vary & (rows > 0), noisy, rows * mean)

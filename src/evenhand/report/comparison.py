@@ -1,0 +1,151 @@
+"""The report of a comparison of models: `Comparison.to_dict()` into one self-contained HTML file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evenhand.report import page
+from evenhand.report.definitions import define
+from evenhand.report.figures import (
+    Cloud,
+    ForestRow,
+    both_widths,
+    diverging_legend,
+    forest,
+    heatmap,
+    scatter,
+    sequential_legend,
+)
+from evenhand.report.headline import GAPS, RATIOS, WORST
+from evenhand.report.numbers import defined, without_nan
+from evenhand.report.palette import step_from_reference
+from evenhand.report.verdict_comparison import alternatives, comparison_sentences
+
+Json = Mapping[str, Any]
+DRAWN_DIFFERENCES = 16
+
+# key of the matrix: (title, what it says)
+MATRICES = {
+    "accuracy_change": ("Accuracy change", "accuracy of the column model minus that of the row model"),
+    "cev": ("CEV", "combined error variance: how unevenly the classes' error rates changed"),
+    "sde": ("SDE", "symmetric distance error: how far false positives were traded for false negatives"),
+    "cev_norm": ("CEV, normalised", "relative to a random predictor against the same base"),
+    "sde_norm": ("SDE, normalised", "relative to a random predictor against the same base"),
+}
+
+
+def render(comparison: Json) -> str:
+    """The HTML report of a comparison."""
+    comparison = without_nan(comparison)
+    return page.render(
+        "comparison.html.j2",
+        comparison=comparison,
+        title=comparison.get("name")
+        or f"{comparison['base']} against {len(comparison['models']) - 1} other models",
+        sentences=comparison_sentences(comparison),
+        alternatives=alternatives(comparison),
+        matrices=matrix_figures(comparison),
+        changes=change_scatter(comparison),
+        classes=class_rows(comparison),
+        groups=group_rows(comparison),
+        differences=difference_views(comparison),
+        legends={"diverging": diverging_legend("lower", "higher"), "sequential": sequential_legend("value")},
+        kept=comparison.get("method") or {},
+    )
+
+
+def matrix_figures(comparison: Json) -> list[dict[str, str]]:
+    """Every model against every other: row = base, column = alternative."""
+    models, figures = comparison["models"], []
+    for key, (title, meaning) in MATRICES.items():
+        values = (comparison.get("matrices") or {}).get(key)
+        if values and any(defined(x) for line in values for x in line):
+            change = key == "accuracy_change"
+            drawn = heatmap(
+                values, models, models, title=title, diverging=change, decimals=3 if change else 4
+            )
+            figures.append({"title": title, "meaning": meaning, "figure": drawn})
+    return figures
+
+
+def change_scatter(comparison: Json) -> dict[str, Any] | None:
+    """Relative change of false positive and false negative rate, a point for each class and alternative."""
+    clouds, undefined = [], 0
+    for model in alternatives(comparison):
+        rows = (comparison.get("per_class") or {}).get(model) or []
+        known = [row for row in rows if defined(row.get("fpr_change")) and defined(row.get("fnr_change"))]
+        undefined += len(rows) - len(known)
+        clouds.append(Cloud(model, tuple((str(r["class"]), r["fpr_change"], r["fnr_change"]) for r in known)))
+    if not any(cloud.points for cloud in clouds):
+        return None
+    axes = {
+        "x_axis": "relative change of the false positive rate",
+        "y_axis": "relative change of the false negative rate",
+    }
+    title = "Change of the error rates of each class"
+    return {
+        "figures": both_widths(lambda width: scatter(clouds, title=title, width=width, **axes)),
+        "undefined": undefined,
+    }
+
+
+def class_rows(comparison: Json) -> list[dict[str, Any]]:
+    """One row for each alternative and class; relative changes are coloured."""
+    found = []
+    for model in alternatives(comparison):
+        for row in (comparison.get("per_class") or {}).get(model) or []:
+            colours = {key: _colour(row.get(key)) for key in ("fpr_change", "fnr_change")}
+            found.append({"model": model, "colours": colours, **row})
+    return found
+
+
+def group_rows(comparison: Json) -> list[dict[str, Any]]:
+    """One row for each model and group: the group measured against all rows of the same model."""
+    groups = comparison.get("groups") or {}
+    return [
+        {
+            "model": model,
+            "colours": {key: _colour(row.get(key)) for key in ("fpr_change", "fnr_change")},
+            **row,
+        }
+        for model in comparison["models"]
+        for row in groups.get(model) or []
+    ]
+
+
+def _colour(change: float | None) -> str:
+    # relative changes are of the order of one, rates differ by tenths: the same steps, five times wider
+    return step_from_reference(change / 5 if defined(change) and change is not None else None)
+
+
+def difference_views(comparison: Json) -> list[dict[str, Any]]:
+    """Paired differences: the headline ones as a figure, all as a table."""
+    views = []
+    for model, metrics in (comparison.get("differences") or {}).items():
+        keys = [key for key in GAPS + RATIOS + WORST if key in metrics] or list(metrics)
+        rows = [
+            ForestRow(
+                define(key).name,
+                found.get("difference"),
+                found.get("low"),
+                found.get("high"),
+                note="" if defined(found.get("difference")) else "undefined in one of the models",
+            )
+            for key, found in ((key, metrics[key]) for key in keys[:DRAWN_DIFFERENCES])
+        ]
+        views.append(
+            {
+                "model": model,
+                "figures": _differences(rows, model, comparison["base"]),
+                "table": [{"definition": define(key), **found} for key, found in metrics.items()],
+            }
+        )
+    return views
+
+
+def _differences(rows: list[ForestRow], model: str, base: str) -> list[tuple[str, str]]:
+    title = f"{model} minus {base}"
+    return both_widths(
+        lambda width: forest(rows, title=title, reference=("no change", 0.0), width=width, signed=True)
+    )

@@ -1,0 +1,178 @@
+"""The rows of several files put beside each other: by a key, or in the order they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from evenhand.arrays import Array
+from evenhand.errors import InputError
+from evenhand.tables.columns import Columns
+from evenhand.tables.failures import collect
+from evenhand.tables.lines import check_lines
+from evenhand.tables.rows import ODD, lazy_rows, open_parts, score_names
+from evenhand.tables.scores import check_scores
+from evenhand.tables.sources import Source
+from evenhand.tables.weights import check_weights
+
+
+@dataclass(frozen=True)
+class Unmatched:
+    """Rows that only the base file has, and rows that only the alternative has."""
+
+    base: int = 0
+    alternative: int = 0
+
+
+@dataclass(frozen=True)
+class Model:
+    """One file as it was read: label, prediction, and where they are named key, run, groups and weight."""
+
+    source: Source
+    table: pl.DataFrame = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """One row for each row that all files have; label0, prediction0 are the base's, label1 .. the others'."""
+
+    frame: pl.DataFrame = field(repr=False)
+    files: tuple[str, ...]
+    parse: tuple[bool, ...]
+    unmatched: tuple[Unmatched, ...]
+    keyed: bool
+
+    def refuse_difference(
+        self, place: int, part: str, name: str, base: Array, other: Array, names: Sequence[str]
+    ) -> None:
+        """The base's codes and another file's must be equal wherever both are known."""
+        wrong = (base != other) & (base >= 0) & (other >= 0)
+        if not wrong.any():
+            return
+        at = int(wrong.argmax())
+        where = f"key {self.frame['key'][at]!r}" if self.keyed else f"row {at + 1}"
+        raise InputError(
+            f"the {part} column '{name}' of {self.files[place]} differs from {self.files[0]} at {where} "
+            f"({names[other[at]]!r}, not {names[base[at]]!r}); the files must hold the same rows"
+            + ("" if self.keyed else " in the same order, or have a key column")
+        )
+
+
+def read_model(file: Path, columns: Columns, threshold: float) -> Model:
+    """Read one file into memory, only the columns that are needed."""
+    if columns.prediction is None and len(columns.score) > 1:
+        raise InputError("models are compared by predictions or by one score; name a prediction column")
+    parts = open_parts([file], columns)
+    table = collect(lazy_rows(parts, columns, threshold), parts, columns)
+    table = _without_blank_lines(table, parts[0])
+    if table.height == 0:
+        raise InputError(f"{parts[0].name} has a header but no rows; it should hold a table of predictions")
+    labelled = table.filter(pl.col("label").is_not_null())
+    check_scores(labelled, parts, columns)
+    check_weights(labelled, parts, columns)
+    return Model(parts[0], table.drop(score_names(columns)))
+
+
+def by_row(models: Sequence[Model]) -> Aligned:
+    """Row by row: the files must be equally long, and say the same run in each row."""
+    base = models[0]
+    for model in models[1:]:
+        if model.table.height != base.table.height:
+            raise InputError(
+                f"{model.source.name} has {model.table.height} rows but {base.source.name} has "
+                f"{base.table.height}; name a key column to match them"
+            )
+    frames = [base.table.rename(_numbered(base, 0))]
+    frames += [_other(model, place) for place, model in enumerate(models[1:], start=1)]
+    aligned = _aligned(pl.concat(frames, how="horizontal"), models, [Unmatched()] * (len(models) - 1), False)
+    _refuse_other_runs(aligned)
+    return aligned
+
+
+def by_key(models: Sequence[Model], columns: Columns) -> Aligned:
+    """By key, in the order of the base file; a key may occur once in a file (once in each run)."""
+    on = ["key"] + (["run0"] if columns.run is not None else [])
+    frames = [model.table.rename(_numbered(model, 0)) for model in models]
+    frames = [_comparable(frame, frames, on) for frame in frames]
+    for model, frame in zip(models, frames, strict=True):
+        _refuse_bad_keys(model, frame, on, columns)
+    joined, unmatched = frames[0], []
+    for place, frame in enumerate(frames[1:], start=1):
+        matched = frames[0].join(frame, on=on, how="semi").height
+        unmatched.append(Unmatched(frames[0].height - matched, frame.height - matched))
+        own = frame.select(
+            *on, *(pl.col(f"{part}0").alias(f"{part}{place}") for part in ("label", "prediction"))
+        )
+        joined = joined.join(own, on=on, how="inner", maintain_order="left")
+        if joined.height == 0:
+            raise InputError(
+                f"no value of the key column '{columns.key}' of {models[place].source.name} is in the files "
+                "before it; check that it names the same rows in each"
+            )
+    return _aligned(joined, models, unmatched, True)
+
+
+def _aligned(
+    frame: pl.DataFrame, models: Sequence[Model], unmatched: Sequence[Unmatched], keyed: bool
+) -> Aligned:
+    files = tuple(model.source.name for model in models)
+    return Aligned(frame, files, tuple(model.source.is_text for model in models), tuple(unmatched), keyed)
+
+
+def _numbered(model: Model, place: int) -> dict[str, str]:
+    return {name: f"{name}{place}" for name in ("label", "prediction", "run") if name in model.table.columns}
+
+
+def _other(model: Model, place: int) -> pl.DataFrame:
+    return model.table.select(pl.col(old).alias(new) for old, new in _numbered(model, place).items())
+
+
+def _refuse_other_runs(aligned: Aligned) -> None:
+    for place, file in enumerate(aligned.files):
+        if "run0" not in aligned.frame.columns:
+            return
+        base, other = aligned.frame["run0"].cast(pl.String), aligned.frame[f"run{place}"].cast(pl.String)
+        differs = base.ne_missing(other).arg_true()
+        if len(differs):
+            raise InputError(
+                f"the run of row {differs[0] + 1} is {other[differs[0]]!r} in {file} but {base[differs[0]]!r} "
+                f"in {aligned.files[0]}; they must hold the same rows in one order or have a key"
+            )
+
+
+def _comparable(frame: pl.DataFrame, frames: Sequence[pl.DataFrame], on: Sequence[str]) -> pl.DataFrame:
+    """Keys of one type: text where the files differ, as a CSV and a Parquet file do."""
+    for name in on:
+        if any(other[name].dtype != frames[0][name].dtype for other in frames):
+            frame = frame.with_columns(pl.col(name).cast(pl.String))
+        if frame[name].dtype == pl.String:
+            frame = frame.with_columns(pl.col(name).str.strip_chars())
+    return frame
+
+
+def _refuse_bad_keys(model: Model, frame: pl.DataFrame, on: Sequence[str], columns: Columns) -> None:
+    empty = frame["key"].is_null().arg_true()
+    if len(empty):
+        raise InputError(
+            f"the key column '{columns.key}' of {model.source.name} is empty in row {empty[0] + 1}"
+        )
+    again = frame.select(pl.struct(on).is_duplicated()).to_series().arg_true()
+    if len(again):
+        key, *run = (frame[name][again[0]] for name in on)
+        within = f" of run {run[0]}" if run else ""
+        raise InputError(
+            f"the key {key!r}{within} occurs more than once in the column '{columns.key}' of "
+            f"{model.source.name}; each row needs a key of its own"
+        )
+
+
+def _without_blank_lines(table: pl.DataFrame, source: Source) -> pl.DataFrame:
+    """Blank lines of a CSV are not rows, and must not shift those that follow."""
+    odd = bool(table[ODD].any())
+    table = table.drop(ODD)
+    blank = check_lines(source) if odd and source.is_text else 0
+    empty = pl.all_horizontal(pl.all().is_null())
+    return table.filter(~empty) if blank and table.select(empty.sum()).item() == blank else table

@@ -1,0 +1,53 @@
+"""The samples as fixtures; each test gets its own copy and may change it."""
+
+import copy
+import importlib.util
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+
+@cache
+def samples() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("report_sample", Path(__file__).with_name("sample.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@cache
+def built(name: str) -> dict[str, Any]:
+    return getattr(samples(), name)()
+
+
+@pytest.fixture
+def binary() -> dict[str, Any]:
+    return copy.deepcopy(built("binary"))
+
+
+@pytest.fixture
+def multiclass() -> dict[str, Any]:
+    return copy.deepcopy(built("multiclass"))
+
+
+@pytest.fixture
+def several_runs() -> dict[str, Any]:
+    return copy.deepcopy(built("several_runs"))
+
+
+@pytest.fixture
+def huge() -> dict[str, Any]:
+    return copy.deepcopy(built("huge"))
+
+
+@pytest.fixture
+def comparison() -> dict[str, Any]:
+    return copy.deepcopy(built("comparison"))
+
+
+@pytest.fixture
+def many_models() -> dict[str, Any]:
+    return samples().comparison(models=12, classes=100, n=4000)

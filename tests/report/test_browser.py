@@ -1,0 +1,163 @@
+"""The pages in a real browser: no error, no request, and what can be clicked works."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from evenhand.report import audit, comparison
+
+CHROMIUM, DRIVER = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+    "--window-size=1280,900",
+)
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    webdriver = pytest.importorskip("selenium.webdriver")
+    if not (CHROMIUM.exists() and DRIVER.exists()):
+        pytest.skip("no chromium")
+    from selenium.webdriver.chrome.service import Service
+
+    profile = tmp_path_factory.mktemp("profile")
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(CHROMIUM)
+    for flag in (*FLAGS, f"--user-data-dir={profile}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    service = Service(str(DRIVER))
+    opened = webdriver.Chrome(service=service, options=options)
+    yield opened
+    opened.quit()
+    shutil.rmtree(profile, ignore_errors=True)
+
+
+def opened(driver, tmp_path, page):
+    import json
+
+    path = tmp_path / "report.html"
+    path.write_text(page, "utf-8")
+    driver.get_log("performance")
+    driver.get_log("browser")
+    driver.get(path.as_uri())
+    sent = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
+    asked = [m["params"]["request"]["url"] for m in sent if m["method"] == "Network.requestWillBeSent"]
+    assert [url for url in asked if not url.startswith("data:")] == [path.as_uri()]
+    assert driver.get_log("browser") == []
+
+
+def column(driver, table, number):
+    script = "return [...document.querySelectorAll(arguments[0] + ' tbody tr:not([data-fixed])')].map(r => r.cells[arguments[1]].innerText)"
+    return driver.execute_script(script, table, number)
+
+
+def click(driver, selector):
+    driver.execute_script("document.querySelector(arguments[0]).click()", selector)
+
+
+def test_tables_sort_by_click_with_dashes_last(driver, tmp_path, binary):
+    opened(driver, tmp_path, audit.render(binary))
+    binary["metrics"]["tpr.gap"]["value"] = None
+    opened(driver, tmp_path, audit.render(binary))
+    head = "#metrics-table th:nth-child(2) .sort"
+    click(driver, head)
+    down = column(driver, "#metrics-table", 1)
+    assert down[-1] == "–"
+    assert [float(x) for x in down[:-1]] == sorted((float(x) for x in down[:-1]), reverse=True)
+    assert (
+        driver.find_element("css selector", "#metrics-table th:nth-child(2)").get_attribute("aria-sort")
+        == "descending"
+    )
+    click(driver, head)
+    up = column(driver, "#metrics-table", 1)
+    assert up[:-1] == down[:-1][::-1] or [float(x) for x in up[:-1]] == sorted(float(x) for x in up[:-1])
+    assert up[-1] == "–"
+
+
+def test_sorting_by_keyboard_leaves_all_rows_at_the_top(driver, tmp_path, binary):
+    from selenium.webdriver.common.keys import Keys
+
+    opened(driver, tmp_path, audit.render(binary))
+    driver.find_element("css selector", "#groups th:nth-child(2) .sort").send_keys(Keys.ENTER)
+    counts = [int(x) for x in column(driver, "#groups table", 1)]
+    assert counts == sorted(counts, reverse=True)
+    assert driver.find_element("css selector", "#groups tbody tr:first-child th").text == "all rows"
+
+
+def test_filter_by_words_and_family(driver, tmp_path, binary):
+    opened(driver, tmp_path, audit.render(binary))
+    box = driver.find_element("css selector", "[data-filter=metrics-table] input")
+    box.send_keys("fpr gap")
+    visible = [x for x in column(driver, "#metrics-table", 0) if x]
+    assert len(visible) == 1
+    assert "fpr.gap" in visible[0]
+    assert driver.find_element("css selector", "[data-filter=metrics-table] output").text == "1 metrics"
+
+
+def test_theme_toggle_changes_the_ground(driver, tmp_path, binary):
+    opened(driver, tmp_path, audit.render(binary))
+    ground = "return getComputedStyle(document.body).backgroundColor"
+    before = driver.execute_script(ground)
+    click(driver, "#theme")
+    between = driver.execute_script(ground)
+    click(driver, "#theme")
+    assert before != between
+    assert driver.execute_script(ground) == before
+
+
+def test_definition_on_focus_and_interval_by_arrow_keys(driver, tmp_path, binary):
+    from selenium.webdriver.common.keys import Keys
+
+    opened(driver, tmp_path, audit.render(binary))
+    driver.execute_script("document.querySelector('#metrics-table .def').focus()")
+    tip = driver.find_element("css selector", "#tip")
+    assert "ideal" in tip.text
+    cell = driver.find_element("css selector", "#groups tbody td")
+    driver.execute_script("arguments[0].focus({preventScroll: true})", cell)
+    cell.send_keys(Keys.ARROW_DOWN)
+    driver.switch_to.active_element.send_keys(Keys.ARROW_RIGHT)
+    assert "interval" in tip.text
+    assert binary["groups"][0]["name"] in tip.text
+
+
+def test_show_all_and_switch(driver, tmp_path, huge):
+    opened(driver, tmp_path, audit.render(huge))
+    rows = "return [...document.querySelectorAll('#groups tbody tr')].filter(r => r.offsetParent).length"
+    assert driver.execute_script(rows) == 31
+    click(driver, "#groups [data-more]")
+    assert driver.execute_script(rows) == 201
+    panels = "return [...document.querySelectorAll('#groups [data-panel]')].map(p => p.hidden)"
+    assert driver.execute_script(panels)[:2] == [False, True]
+    click(driver, "#groups [data-show]:nth-of-type(2)")
+    assert driver.execute_script(panels)[:2] == [True, False]
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_pages_never_scroll_sideways(driver, tmp_path, binary, comparison, width):
+    binary["groups"][0]["name"] = "x" * 300
+    for page in (audit.render(binary), comparison_page(comparison)):
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        opened(driver, tmp_path, page)
+        assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+
+
+def comparison_page(sample):
+    return comparison.render(sample)
+
+
+def test_markup_in_names_does_not_run(driver, tmp_path, binary):
+    for group in binary["groups"]:
+        group["name"] = "<img src=x onerror=document.title='ran'><script>document.title='ran'</script>"
+    opened(driver, tmp_path, audit.render(binary))
+    assert driver.title.endswith("evenhand")

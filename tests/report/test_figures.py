@@ -1,0 +1,157 @@
+import math
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from evenhand.report.figures import Cloud, ForestRow, StripRow, ellipse, forest, heatmap, scatter, strip
+from evenhand.report.figures.canvas import clip, text_width
+from evenhand.report.figures.scale import nice_scale
+from evenhand.report.palette import DARK, FIGURE, LIGHT
+from evenhand.report.png import to_png
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def parsed(svg):
+    return ElementTree.fromstring(svg)
+
+
+@pytest.mark.parametrize("width", [760, 360])
+def test_forest_marks_value_interval_chance_and_ideal(width):
+    rows = [
+        ForestRow("a", 0.3, 0.2, 0.4, chance=0.1, bounds=(0.25, 0.35)),
+        ForestRow("b", 0.05, 0.0, 0.1, chance=0.1),
+    ]
+    root = parsed(forest(rows, title="gaps", reference=("ideal", 0.0), width=width))
+    dots = root.findall(f"{SVG}circle")
+    assert [dot.get("class") for dot in dots] == ["dot", "hollow"]
+    lines = [line.get("class") for line in root.iter(f"{SVG}line")]
+    assert lines.count("chance") == 2
+    assert lines.count("bar") == 2
+    assert "ref" in lines
+    assert float(dots[0].get("cx")) > float(dots[1].get("cx"))
+    assert any("ideal 0" in (text.text or "") for text in root.iter(f"{SVG}text"))
+
+
+def test_forest_shows_why_a_row_is_undefined():
+    svg = forest([ForestRow("a", None, note="undefined: no cases")], title="gaps")
+    assert "undefined: no cases" in svg
+    assert "<circle" not in svg
+
+
+def test_forest_of_differences_is_hollow_when_zero_is_inside():
+    rows = [ForestRow("a", 0.1, -0.1, 0.3), ForestRow("b", 0.2, 0.1, 0.3)]
+    root = parsed(forest(rows, title="d", reference=("no change", 0.0), signed=True))
+    assert [dot.get("class") for dot in root.findall(f"{SVG}circle")] == ["hollow", "dot"]
+
+
+def test_infinite_ends_stay_inside_the_figure():
+    root = parsed(forest([ForestRow("a", 1.0, 0.5, math.inf)], title="ratio"))
+    assert all(0 <= float(line.get("x2")) <= 760 for line in root.iter(f"{SVG}line"))
+
+
+def test_ellipse_has_the_axes_of_the_covariance():
+    points = np.random.default_rng(0).multivariate_normal([1, -1], [[2, 0.8], [0.8, 1]], size=400)
+    found = ellipse([tuple(map(float, p)) for p in points])
+    variances = np.linalg.eigvalsh(np.cov(points.T))
+    np.testing.assert_allclose([found.b**2, found.a**2], 5.991 * variances, rtol=1e-9)
+    inside = np.mean(
+        [
+            ((x - found.x) * math.cos(found.angle) + (y - found.y) * math.sin(found.angle)) ** 2 / found.a**2
+            + ((y - found.y) * math.cos(found.angle) - (x - found.x) * math.sin(found.angle)) ** 2
+            / found.b**2
+            <= 1
+            for x, y in points
+        ]
+    )
+    assert 0.92 <= inside <= 0.98
+
+
+@pytest.mark.parametrize("points", [[], [(0.1, 0.2)], [(0.1, 0.2), (0.3, 0.1)], [(0.5, 0.5)] * 6])
+def test_too_little_spread_has_no_ellipse(points):
+    assert ellipse(points) is None
+    cloud = Cloud("m", tuple((str(i), x, y) for i, (x, y) in enumerate(points)))
+    parsed(scatter([cloud], title="t", x_axis="x", y_axis="y"))
+
+
+def test_scatter_tells_series_apart_without_colour():
+    clouds = [
+        Cloud(f"m{i}", tuple((str(j), 0.1 * i + 0.01 * j, 0.2 * j * j) for j in range(5))) for i in range(10)
+    ]
+    root = parsed(scatter(clouds, title="t", x_axis="x", y_axis="y"))
+    assert len(root.findall(f"{SVG}circle")) == 3 * 6  # series 0, 4 and 8: five points and the key
+    assert len(root.findall(f"{SVG}rect")) == 3 * 6
+
+
+def test_heatmap_colours_and_labels():
+    root = parsed(heatmap([[0.0, 0.5], [None, -1.0]], ["a", "b"], ["a", "b"], title="t", diverging=True))
+    assert [rect.get("class").split()[0] for rect in root.findall(f"{SVG}rect")] == [
+        "zero",
+        "a3",
+        "zero",
+        "b4",
+    ]
+    assert "–" in [text.text for text in root.findall(f"{SVG}text")]
+
+
+def test_strip_draws_each_run_or_only_the_summary():
+    many = StripRow("a", 0.2, 0.05, 0.1, 0.3, (0.1, 0.2, 0.3))
+    assert strip([many], title="runs").count("<circle") == 3
+    assert strip([StripRow("a", 0.2, None, 0.1, 0.3)], title="runs").count("<circle") == 0
+
+
+@pytest.mark.parametrize("values", [[0.0], [5.0, 5.0], [-3.0], [1e-12, 0.0], [1e6, -2.0], [None]])
+def test_axes_hold_their_values(values):
+    scale = nice_scale(values, 0, 100)
+    assert scale.low < scale.high
+    assert all(scale.low - 1e-9 <= x <= scale.high + 1e-9 for x in values if x is not None)
+
+
+def test_clipped_names_fit():
+    for name in ("x" * 400, "日本語" * 60, "👩‍🔬" * 90, "أنثى" * 80):
+        assert text_width(clip(name, 120)) <= 120
+
+
+def luminance(colour):
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    low, high = sorted([luminance(one), luminance(other)])
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_text_is_readable_on_every_ground(palette):
+    grounds = [
+        "paper",
+        "panel",
+        "alert",
+        "zero",
+        *(f"{side}{i}" for side in "ab" for i in range(1, 5)),
+        *(f"s{i}" for i in range(5)),
+    ]
+    assert min(contrast(palette["ink"], palette[ground]) for ground in grounds) >= 4.5
+    assert min(contrast(palette["soft"], palette[ground]) for ground in ("paper", "panel")) >= 4.5
+    assert min(contrast(palette[f"c{i}"], palette["paper"]) for i in range(8)) >= 3
+    assert contrast(palette["paper"], palette["accent"]) >= 4.5
+
+
+def test_themes_have_the_same_names():
+    assert LIGHT.keys() == DARK.keys()
+    assert {colour for styles in FIGURE.values() for colour in styles.values()} <= LIGHT.keys()
+
+
+def test_png_or_a_clear_message(monkeypatch):
+    pytest.importorskip("cairosvg")
+    svg = forest([ForestRow("a <b> & 👩", 0.3, 0.2, 0.4)], title="gaps")
+    assert to_png(svg).startswith(b"\x89PNG")
+
+
+def test_png_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "cairosvg", None)
+    with pytest.raises(ImportError, match=r"evenhand\[png\]"):
+        to_png("<svg/>")

@@ -1,0 +1,188 @@
+"""What every page must keep: escaping, no request, size, no "nan", well-formed figures."""
+
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+
+from evenhand.report import audit, comparison
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "\"quoted\" & 'apostrophes' >",
+    "أنثى",
+    "👩‍🔬 emoji",
+    "x" * 400,
+    "a\x00b\ud800",
+    "{{ 7*7 }}",
+]
+VOID = {"meta", "input", "br", "link", "img"}
+
+
+class Outline(HTMLParser):
+    """Open elements, attributes and script bodies of a page."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.scripts, self.attributes, self.broken = [], 0, [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.scripts += tag == "script"
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.broken.append(tag)
+
+
+def outline(page: str) -> Outline:
+    parser = Outline()
+    parser.feed(page)
+    parser.close()
+    return parser
+
+
+def checked(page: str) -> str:
+    """The rules that hold for every page."""
+    parsed = outline(page)
+    assert parsed.broken == []
+    assert parsed.open == []
+    assert parsed.scripts == 1
+    for tag, name, value in parsed.attributes:
+        assert not name.startswith("on"), (tag, name)
+        assert name != "style", "the policy forbids inline styles"
+        if name in {"src", "href", "action", "srcset", "xlink:href"}:
+            assert value.startswith("#"), (tag, name, value)
+    assert "url(" not in page
+    assert "@import" not in page
+    assert set(re.findall(r"https?://[^\"' <]+", page)) <= {"http://www.w3.org/2000/svg"}
+    assert "default-src 'none'" in page
+    shown = re.sub(r"<(script|style)>.*?</\1>", "", page, flags=re.S)
+    words = re.sub(r"<[^>]+>", " ", shown)
+    assert not re.search(r"\bnan\b|\bNone\b|\bundefined\b(?=\s*<)", words, re.I)
+    for figure in re.findall(r"<svg xmlns.*?</svg>", page, re.S):
+        root = ElementTree.fromstring(figure)
+        assert root.find("{http://www.w3.org/2000/svg}title").text
+    page.encode("utf-8")
+    return page
+
+
+def test_audits_keep_the_rules(binary, multiclass, several_runs):
+    for sample in (binary, multiclass, several_runs):
+        assert sample["name"] in checked(audit.render(sample))
+
+
+def test_comparison_keeps_the_rules(comparison):
+    from evenhand.report.comparison import render
+
+    page = checked(render(comparison))
+    for part in ("Accuracy change", "SDE, normalised", "From all rows to a group", "pruned + KD", "polygon"):
+        assert part in page
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_of_groups_stay_text(binary, name):
+    text = repr(binary).replace("'female", repr(name)[:-1] if repr(name)[0] == "'" else "'hostile")
+    del text
+    for group in [*binary["groups"], *binary["attributes"]["sex"]["groups"]]:
+        group["name"] = group["name"].replace("female", name)
+        group["levels"] = {key: level.replace("female", name) for key, level in group["levels"].items()}
+    for metrics in (binary["metrics"], binary["attributes"]["sex"]["metrics"]):
+        for metric in metrics.values():
+            metric["decided_by"] = [by.replace("female", name) for by in metric["decided_by"] or []]
+    binary["warnings"] = [name]
+    binary["name"] = name
+    page = checked(audit.render(binary))
+    assert "<script>alert" not in page
+    assert '<td class="num na" data-note="no such group"' not in page
+
+
+def test_names_of_models_and_classes_stay_text(comparison):
+    text = repr(comparison).replace("pruned + KD", "<b>&quot;").replace("class 3", "</td><script>")
+    page = checked(comparison_render(eval(text, {"nan": float("nan")})))
+    assert "&lt;/td&gt;&lt;script&gt;" in page
+    assert "&lt;b&gt;&amp;quot;" in page
+
+
+def comparison_render(sample):
+    return comparison.render(sample)
+
+
+def test_two_hundred_groups_and_a_hundred_classes_stay_small(huge):
+    page = checked(audit.render(huge))
+    assert len(page.encode()) < 3_000_000
+    assert "Show all 200 groups" in page
+    assert "Show all 100 classes" in page
+    assert 'class="extra"' in page
+
+
+def test_many_models_stay_small(many_models):
+    assert len(checked(comparison.render(many_models)).encode()) < 3_000_000
+
+
+def test_undefined_is_a_dash_with_its_reason(binary):
+    page = audit.render(binary)
+    assert 'class="num na" data-note="undefined: no row has the positive label">–</td>' in page
+    binary["metrics"]["tpr.gap"].update(
+        value=None, low=None, high=None, bounds=None, undefined=["only one group has positives"]
+    )
+    page = checked(audit.render(binary))
+    assert "undefined: only one group has positives" in page
+
+
+def test_nan_in_a_dictionary_is_undefined(binary):
+    nan = float("nan")
+    binary["metrics"]["fpr.gap"].update(value=nan, low=nan, high=nan, chance=nan, bounds=[nan, nan])
+    binary["groups"][0]["rates"]["ppv"] = nan
+    checked(audit.render(binary))
+
+
+def test_sections_appear_when_there_is_something_in_them(binary, multiclass, several_runs):
+    pages = {
+        name: audit.render(sample)
+        for name, sample in (("binary", binary), ("multiclass", multiclass), ("runs", several_runs))
+    }
+    assert ['id="intersections"' in page for page in pages.values()] == [True, False, False]
+    assert ['id="classes"' in page for page in pages.values()] == [False, True, False]
+    assert ['id="runs"' in page for page in pages.values()] == [False, False, True]
+
+
+def test_intersection_matrix_has_each_attribute_alone(binary):
+    page = audit.render(binary)
+    assert "<bdi>sex</bdi> alone" in page
+    assert "<bdi>class</bdi> alone" in page
+
+
+def test_audit_with_least_content_renders(binary):
+    bare = {
+        **binary,
+        "groups": binary["groups"][:1],
+        "metrics": {},
+        "attributes": {},
+        "warnings": [],
+        "method": {},
+        "unknown": 0,
+    }
+    checked(audit.render(bare))
+
+
+def test_comparison_with_least_content_renders(comparison):
+    bare = {
+        **comparison,
+        "groups": None,
+        "cie": None,
+        "differences": {},
+        "matrices": {},
+        "per_class": {},
+        "method": {},
+    }
+    for key in ("cev", "sde", "cev_norm", "sde_norm"):
+        bare[key] = None
+    page = checked(comparison_render(bare))
+    assert 'id="cie"' not in page

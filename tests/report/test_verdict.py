@@ -1,0 +1,123 @@
+import re
+
+from evenhand.report.verdict import audit_sentences
+from evenhand.report.verdict_comparison import comparison_sentences
+
+
+def group(name, n=100, **rates):
+    return {"name": name, "n": n, "small": False, "excluded": False, "rates": rates}
+
+
+def audit(gap=None, *, groups=None, **more):
+    metric = {
+        "value": 0.31,
+        "low": 0.22,
+        "high": 0.4,
+        "decided_by": ["female", "male"],
+        "decided_in": None,
+        "undefined": [],
+        "bounds": None,
+        "with_small": None,
+        "chance": None,
+        "chance_p": None,
+    }
+    groups = groups or [group("female", tpr=0.9), group("male", tpr=0.59)]
+    return {
+        "n": 200,
+        "unknown": 0,
+        "task": "binary",
+        "groups": groups,
+        "metrics": {"tpr.gap": {**metric, **(gap or {})}},
+        **more,
+    }
+
+
+def test_gap_with_interval_and_groups():
+    first = audit_sentences(audit())[0]
+    assert (
+        first
+        == "The true positive rate differs by 0.310 (95% interval 0.220 to 0.400) between female (highest) and male (lowest)."
+    )
+
+
+def test_confidence_is_the_one_that_was_used():
+    assert "90% interval" in audit_sentences(audit(method={"confidence": 0.9}))[0]
+
+
+def test_gap_beyond_chance_and_within():
+    assert "more than chance alone explains" in audit_sentences(audit({"chance": 0.1, "chance_p": 0.0001}))[0]
+    assert "p < 0.001" in audit_sentences(audit({"chance": 0.1, "chance_p": 0.0001}))[0]
+    assert "can come from chance alone" in audit_sentences(audit({"chance": 0.5, "chance_p": 0.4}))[0]
+
+
+def test_class_that_decided_is_named():
+    assert "in class cat." in audit_sentences(audit({"decided_in": "cat"}))[0]
+
+
+def test_gaps_are_ranked_by_size():
+    sample = audit()
+    sample["metrics"]["fpr.gap"] = {**sample["metrics"]["tpr.gap"], "value": 0.5}
+    first, second = audit_sentences(sample)[:2]
+    assert first.startswith("The false positive rate differs by 0.500")
+    assert first.endswith("the largest of the headline gaps.")
+    assert second.startswith("The true positive rate differs by 0.310 (0.220 to 0.400; female against male)")
+
+
+def test_left_out_groups_and_what_they_would_change():
+    tiny = {**group("tiny", n=3, tpr=1.0), "small": True, "excluded": True}
+    said = audit_sentences(
+        audit({"with_small": 0.41}, groups=[group("female", tpr=0.9), group("male", tpr=0.59), tiny])
+    )
+    assert (
+        "The group tiny (n = 3) is left out of the comparisons; with it the true positive rate gap would be 0.410."
+        in said
+    )
+
+
+def test_unknown_rows_with_bounds():
+    said = audit_sentences(audit({"bounds": [0.28, 0.35]}, unknown=10))
+    expected = "10 rows have no known group (5.0% of all); whichever groups they belong to, the true positive rate gap"
+    assert f"{expected} lies within 0.280 to 0.350." in said
+
+
+def test_undefined_rates_name_their_groups():
+    said = audit_sentences(audit(groups=[group("a", tpr=0.9), group("b", tpr=None), group("c", tpr=0.1)]))
+    assert any(s.startswith("The true positive rate is undefined for b:") for s in said)
+
+
+def test_nothing_to_compare():
+    assert "one group" in audit_sentences(audit(groups=[group("a", tpr=0.9)]))[0]
+    none = audit({"value": None, "low": None, "high": None})
+    assert audit_sentences(none)[0].startswith("No gap between groups could be computed")
+    assert "is the same in all groups" in audit_sentences(audit({"value": 0.0}))[0]
+
+
+def test_two_to_five_sentences_without_judgement(binary, multiclass, several_runs, comparison):
+    for said in (
+        *map(audit_sentences, (binary, multiclass, several_runs, audit())),
+        comparison_sentences(comparison),
+    ):
+        assert 2 <= len(said) <= 5
+        assert not re.search(r"\b(un)?(fair|biased|debiased|nan|None)\b", " ".join(said))
+        assert all(sentence.endswith(".") for sentence in said)
+
+
+def test_right_to_left_names_are_isolated():
+    said = audit_sentences(audit({"decided_by": ["أنثى", "ذكر"]}))[0]
+    assert "\u2068أنثى\u2069 (highest)" in said
+
+
+def test_two_models_in_words(comparison):
+    base, other = comparison["models"][:2]
+    pair = {**comparison, "models": [base, other]}
+    for key in ("cev", "cev_norm", "per_class", "differences", "cie"):
+        pair[key] = {other: comparison[key][other]}
+    said = comparison_sentences(pair)
+    assert said[0].startswith("pruned differs from full network in ")
+    assert "lower" in said[0]
+    assert said[1].startswith("Errors moved between classes in pruned (normalised combined error variance")
+
+
+def test_skipped_classes_are_told(comparison):
+    comparison["cev"]["pruned"]["skipped"] = 2
+    assert any("were skipped (pruned: up to 2)" in sentence for sentence in comparison_sentences(comparison))
