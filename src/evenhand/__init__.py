@@ -6,8 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evenhand.api import audit
+    from evenhand.api import audit, compare
     from evenhand.evaluation.audit import Audit
+    from evenhand.evaluation.comparison import Comparison
     from evenhand.groups import Attribute, Groups
     from evenhand.metrics.catalogue import CATALOGUE
     from evenhand.metrics.counts import Counts
@@ -19,12 +20,14 @@ _HOMES = {
     "Attribute": "evenhand.groups",
     "Audit": "evenhand.evaluation.audit",
     "CATALOGUE": "evenhand.metrics.catalogue",
+    "Comparison": "evenhand.evaluation.comparison",
     "Counts": "evenhand.metrics.counts",
     "Groups": "evenhand.groups",
     "audit": "evenhand.api",
+    "compare": "evenhand.api",
 }
 
-__all__ = ["CATALOGUE", "Attribute", "Audit", "Counts", "Groups", "audit"]
+__all__ = ["CATALOGUE", "Attribute", "Audit", "Comparison", "Counts", "Groups", "audit", "compare"]
 
 
 def __getattr__(name: str) -> Any:

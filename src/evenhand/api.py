@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evenhand.evaluation.audit import Audit, assess
+from evenhand.evaluation.comparison import Comparison, compare_rows
 from evenhand.evaluation.options import Options
-from evenhand.evaluation.rows import subject_of_rows
+from evenhand.evaluation.rows import models_of_rows, subject_of_rows
 
 
 def audit(
@@ -46,3 +47,37 @@ def audit(
     subject = subject_of_rows(y_true, y_pred, groups, scores, weights, positive=positive, classes=classes, name=name,
                               topk=chosen.topk)
     return assess(subject, chosen)
+
+
+def compare(
+    y_true: object,
+    predictions: Mapping[str, object],
+    groups: object | None = None,
+    base: str | None = None,
+    weights: object | None = None,
+    min_count: int = 1,
+    confidence: float = 0.95,
+    *,
+    metrics: Sequence[str] | None = None,
+    positive: object | None = None,
+    classes: Sequence[object] | None = None,
+    **options: Any,
+) -> Comparison:
+    """Compare models on the same rows: what moved between base and alternatives, for which class and group.
+
+    `predictions` maps a model's name to its predicted classes `[N]`, or to several runs of it `[R, N]`. The
+    base is the first model unless named. `.cev` and `.sde` (S2) measure how unevenly the classes' error rates
+    moved; `.differences` has every metric with a paired interval; with several runs of each model it also says
+    whether a difference exceeds run-to-run variance, and `.cie` counts the rows whose usual label changed.
+
+    >>> import evenhand
+    >>> y = [0, 0, 0, 1, 1, 1, 2, 2, 2, 2]
+    >>> big, small = [0, 0, 1, 1, 1, 0, 2, 2, 2, 0], [0, 1, 1, 1, 0, 0, 2, 2, 1, 0]
+    >>> found = evenhand.compare(y, {"big": big, "small": small})
+    >>> found.base, round(float(found.cev["small"]), 4), round(float(found.matrices["accuracy_change"][0, 1]), 4)
+    ('big', 0.2222, -0.3)
+    """
+    chosen = Options(min_count=min_count, confidence=confidence,
+                     metrics=None if metrics is None else tuple(metrics), **options)
+    rows = models_of_rows(y_true, predictions, groups, weights, positive=positive, classes=classes)
+    return compare_rows(rows, base if base is not None else next(iter(predictions)), chosen)

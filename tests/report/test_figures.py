@@ -21,7 +21,7 @@ def parsed(svg):
 def test_forest_marks_value_interval_chance_and_ideal(width):
     rows = [
         ForestRow("a", 0.3, 0.2, 0.4, chance=0.1, bounds=(0.25, 0.35)),
-        ForestRow("b", 0.05, 0.0, 0.1, chance=0.1),
+        ForestRow("b", 0.05, 0.0, 0.1, chance=0.1, remarkable=False),
     ]
     root = parsed(forest(rows, title="gaps", reference=("ideal", 0.0), width=width))
     dots = root.findall(f"{SVG}circle")

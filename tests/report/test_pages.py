@@ -1,12 +1,14 @@
 """What every page must keep: escaping, no request, size, no "nan", well-formed figures."""
 
+import json
 import re
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
 
-from evenhand.report import audit, comparison
+from evenhand.report import audit
+from evenhand.report.comparison import render as render_comparison
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -65,7 +67,7 @@ def checked(page: str) -> str:
     assert "default-src 'none'" in page
     shown = re.sub(r"<(script|style)>.*?</\1>", "", page, flags=re.S)
     words = re.sub(r"<[^>]+>", " ", shown)
-    assert not re.search(r"\bnan\b|\bNone\b|\bundefined\b(?=\s*<)", words, re.I)
+    assert not re.search(r"\b(nan|NaN|None|Infinity)\b", words)
     for figure in re.findall(r"<svg xmlns.*?</svg>", page, re.S):
         root = ElementTree.fromstring(figure)
         assert root.find("{http://www.w3.org/2000/svg}title").text
@@ -79,17 +81,13 @@ def test_audits_keep_the_rules(binary, multiclass, several_runs):
 
 
 def test_comparison_keeps_the_rules(comparison):
-    from evenhand.report.comparison import render
-
-    page = checked(render(comparison))
+    page = checked(render_comparison(comparison))
     for part in ("Accuracy change", "SDE, normalised", "From all rows to a group", "pruned + KD", "polygon"):
         assert part in page
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_of_groups_stay_text(binary, name):
-    text = repr(binary).replace("'female", repr(name)[:-1] if repr(name)[0] == "'" else "'hostile")
-    del text
     for group in [*binary["groups"], *binary["attributes"]["sex"]["groups"]]:
         group["name"] = group["name"].replace("female", name)
         group["levels"] = {key: level.replace("female", name) for key, level in group["levels"].items()}
@@ -104,14 +102,10 @@ def test_names_of_groups_stay_text(binary, name):
 
 
 def test_names_of_models_and_classes_stay_text(comparison):
-    text = repr(comparison).replace("pruned + KD", "<b>&quot;").replace("class 3", "</td><script>")
-    page = checked(comparison_render(eval(text, {"nan": float("nan")})))
+    text = json.dumps(comparison).replace("pruned + KD", "<b>&quot;").replace("class 3", "</td><script>")
+    page = checked(render_comparison(json.loads(text)))
     assert "&lt;/td&gt;&lt;script&gt;" in page
     assert "&lt;b&gt;&amp;quot;" in page
-
-
-def comparison_render(sample):
-    return comparison.render(sample)
 
 
 def test_two_hundred_groups_and_a_hundred_classes_stay_small(huge):
@@ -123,7 +117,7 @@ def test_two_hundred_groups_and_a_hundred_classes_stay_small(huge):
 
 
 def test_many_models_stay_small(many_models):
-    assert len(checked(comparison.render(many_models)).encode()) < 3_000_000
+    assert len(checked(render_comparison(many_models)).encode()) < 3_000_000
 
 
 def test_undefined_is_a_dash_with_its_reason(binary):
@@ -184,5 +178,5 @@ def test_comparison_with_least_content_renders(comparison):
     }
     for key in ("cev", "sde", "cev_norm", "sde_norm"):
         bare[key] = None
-    page = checked(comparison_render(bare))
+    page = checked(render_comparison(bare))
     assert 'id="cie"' not in page

@@ -1,5 +1,6 @@
 import re
 
+from evenhand.report.headline import beyond_chance
 from evenhand.report.verdict import audit_sentences
 from evenhand.report.verdict_comparison import comparison_sentences
 
@@ -34,10 +35,8 @@ def audit(gap=None, *, groups=None, **more):
 
 def test_gap_with_interval_and_groups():
     first = audit_sentences(audit())[0]
-    assert (
-        first
-        == "The true positive rate differs by 0.310 (95% interval 0.220 to 0.400) between female (highest) and male (lowest)."
-    )
+    expected = "The true positive rate differs by 0.310 (95% interval 0.220 to 0.400) between"
+    assert first == f"{expected} female (highest) and male (lowest)."
 
 
 def test_confidence_is_the_one_that_was_used():
@@ -51,7 +50,12 @@ def test_gap_beyond_chance_and_within():
 
 
 def test_class_that_decided_is_named():
-    assert "in class cat." in audit_sentences(audit({"decided_in": "cat"}))[0]
+    assert (
+        "cat" not in audit_sentences(audit({"decided_in": "cat"}))[0]
+    )  # one class alone is the positive one
+    first = audit_sentences(audit({"decided_in": "cat"}, task="multiclass"))[0]
+    assert "by 0.310 on average over the classes (95%" in first
+    assert "most in “cat” between female (highest)" in first
 
 
 def test_gaps_are_ranked_by_size():
@@ -68,16 +72,27 @@ def test_left_out_groups_and_what_they_would_change():
     said = audit_sentences(
         audit({"with_small": 0.41}, groups=[group("female", tpr=0.9), group("male", tpr=0.59), tiny])
     )
-    assert (
-        "The group tiny (n = 3) is left out of the comparisons; with it the true positive rate gap would be 0.410."
-        in said
-    )
+    expected = "The group tiny (n = 3) is left out of the comparisons (with it the true positive rate gap"
+    assert f"{expected} would be 0.410)." in said
+
+
+def test_empty_groups_are_counted_and_not_listed():
+    groups = [group("a", tpr=0.9), group("b", tpr=0.5), {**group("none", n=0, tpr=None), "small": True}]
+    said = audit_sentences(audit(groups=groups))
+    assert "1 group has no rows at all." in said
+    assert not any("undefined for none" in sentence for sentence in said)
+
+
+def test_ratio_is_beyond_chance_when_it_is_lower():
+    assert beyond_chance("tpr.ratio", {"value": 0.5, "chance": 0.8}) is True
+    assert beyond_chance("tpr.gap", {"value": 0.5, "chance": 0.8}) is False
+    assert beyond_chance("tpr.gap", {"value": 0.5, "chance": None}) is None
 
 
 def test_unknown_rows_with_bounds():
     said = audit_sentences(audit({"bounds": [0.28, 0.35]}, unknown=10))
-    expected = "10 rows have no known group (5.0% of all); whichever groups they belong to, the true positive rate gap"
-    assert f"{expected} lies within 0.280 to 0.350." in said
+    expected = "10 rows have no known group (5.0% of all); whichever groups they belong to,"
+    assert f"{expected} the true positive rate gap lies within 0.280 to 0.350." in said
 
 
 def test_undefined_rates_name_their_groups():

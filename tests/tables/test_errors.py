@@ -1,4 +1,4 @@
-"""Every complaint about a file is one InputError that names the file and the column or row, and what to do."""
+"""Every complaint about a file is one InputError that names the file, the column or row, and what to do."""
 
 import gzip
 
@@ -17,10 +17,15 @@ MANY = "\n".join(f"{k},{k},f" for k in range(1500))
 
 CSV = {
     "wrong column": (
-        "y,p,sex\n1,1,f\n", Columns("y", "p", ("sexx",)),
+        "y,p,sex\n1,1,f\n",
+        Columns("y", "p", ("sexx",)),
         "there is no column 'sexx' in preds.csv; did you mean 'sex'? The file has: y, p, sex",
     ),
-    "far column": ("y,p,sex\n1,1,f\n", Columns("target", "p", ("sex",)), "no column 'target' in preds.csv. The"),
+    "far column": (
+        "y,p,sex\n1,1,f\n",
+        Columns("target", "p", ("sex",)),
+        "no column 'target' in preds.csv. The",
+    ),
     "named twice": ("y,y,p,sex\n1,1,1,f\n", BASIC, "names the column 'y' twice"),
     "empty": ("", BASIC, "preds.csv is empty"),
     "blank": ("\n\n", BASIC, "preds.csv is empty"),
@@ -31,54 +36,95 @@ CSV = {
     "longer first row": ("y,p,sex\n1,1,f,m,m\n0,0,m\n", BASIC, "row 1 of preds.csv has 5 fields"),
     "long row after quotes": ('y,p,sex\n1,1,"f\nx"\n0,0,m,f\n', BASIC, "row 2 of preds.csv has 4 fields"),
     "long row, few columns read": (
-        "y,p,sex,a,b\n1,1,f,2,3\n0,0,m,2,3,4\n", BASIC, "row 2 of preds.csv has 6 fields, but the header has 5",
+        "y,p,sex,a,b\n1,1,f,2,3\n0,0,m,2,3,4\n",
+        BASIC,
+        "row 2 of preds.csv has 6 fields, but the header has 5",
     ),
     "open quote": ('y,p,sex\n1,1,f\n1,0,"m\n', BASIC, "row 2"),
     "stray quote": ('y,p,sex\n1,1,f\n1,0,m"m\n1,1,f\n', BASIC, "stray quotation mark, look near row 2"),
     "two kinds": (
-        "y,p,sex\nno,0,f\nyes,1,m\n", BASIC,
-        "label column 'y' holds text ('no', 'yes') but prediction column 'p' holds numbers (0, 1), in preds.csv",
+        "y,p,sex\nno,0,f\nyes,1,m\n",
+        BASIC,
+        "label column 'y' holds text ('no', 'yes') but prediction column 'p' holds numbers (0, 1)",
     ),
-    "two kinds, the other way": ("y,p,sex\n0,no,f\n1,yes,m\n", BASIC, "prediction column 'p' holds text ('no'"),
+    "two kinds, the other way": (
+        "y,p,sex\n0,no,f\n1,yes,m\n",
+        BASIC,
+        "prediction column 'p' holds text ('no'",
+    ),
     "scores as predictions": (
-        "y,p,sex\n0,0.25,f\n1,0.75,m\n", BASIC,
+        "y,p,sex\n0,0.25,f\n1,0.75,m\n",
+        BASIC,
         "prediction column 'p' of preds.csv looks like scores (0.25, 0.75), not classes; use --score p with",
     ),
-    "fractional labels": ("y,p,sex\n0.5,0,f\n1,1,m\n", BASIC, "label column 'y' of preds.csv holds numbers that"),
+    "fractional labels": (
+        "y,p,sex\n0.5,0,f\n1,1,m\n",
+        BASIC,
+        "label column 'y' of preds.csv holds numbers that",
+    ),
     "no group": ("y,p,sex\n0,0,\n1,1,\n", BASIC, "group column 'sex' of preds.csv is empty in every row"),
     "only -1": ("y,p,sex\n0,0,-1\n1,1,-1\n", BASIC, "group column 'sex' of preds.csv is empty in every row"),
     "no label": ("y,p,sex\n,0,f\n,1,m\n", BASIC, "label column 'y' of preds.csv is empty in every row"),
-    "no text label": ("y,p,sex\n,no,f\n,yes,m\n", BASIC, "label column 'y' of preds.csv is empty in every row"),
+    "no text label": (
+        "y,p,sex\n,no,f\n,yes,m\n",
+        BASIC,
+        "label column 'y' of preds.csv is empty in every row",
+    ),
     "no prediction": ("y,p,sex\n0,,f\n1,,m\n", BASIC, "prediction column 'p' of preds.csv is empty in every"),
     "never both": ("y,p,sex\n0,,f\n,1,m\n", BASIC, "no row of preds.csv has both a label and a prediction"),
     "score above 1": (
-        "y,s,sex\n0,0.5,f\n1,1.5,m\n", SCORED, "score column 's' of preds.csv holds 1.5 in row 2; scores are",
+        "y,s,sex\n0,0.5,f\n1,1.5,m\n",
+        SCORED,
+        "score column 's' of preds.csv holds 1.5 in row 2; scores are",
     ),
     "score below 0": ("y,s,sex\n0,-0.25,f\n1,0.5,m\n", SCORED, "holds -0.25 in row 1"),
     "score NaN": ("y,s,sex\n0,0.5,f\n1,NaN,m\n", SCORED, "holds nan in row 2"),
     "score text": (
-        "y,s,sex\n0,0.5,f\n1,high,m\n", SCORED, "score column 's' of preds.csv is not numeric: row 2 holds 'high'",
+        "y,s,sex\n0,0.5,f\n1,high,m\n",
+        SCORED,
+        "score column 's' of preds.csv is not numeric: row 2 holds 'high'",
     ),
     "one class, one score": ("y,s,sex\nno,0.5,f\n", SCORED, "one score column needs two classes"),
-    "three classes, one score": ("y,s,sex\n0,0.5,f\n1,0,f\n2,0,f\n", SCORED, "'y' of preds.csv has 3 (0, 1, 2)"),
+    "three classes, one score": (
+        "y,s,sex\n0,0.5,f\n1,0,f\n2,0,f\n",
+        SCORED,
+        "'y' of preds.csv has 3 (0, 1, 2)",
+    ),
     "three classes, two scores": (
-        "y,a,b,sex\n0,0.5,0,f\n1,0,0,f\n2,0,0,f\n", Columns("y", None, ("sex",), score=("a", "b")),
+        "y,a,b,sex\n0,0.5,0,f\n1,0,0,f\n2,0,0,f\n",
+        Columns("y", None, ("sex",), score=("a", "b")),
         "2 score columns were given for 3 classes (0, 1, 2)",
     ),
     "negative weight": (
-        "y,p,sex,w\n0,0,f,1\n1,1,m,-2\n", WEIGHED, "weight column 'w' of preds.csv holds -2.0 in row 2; weights",
+        "y,p,sex,w\n0,0,f,1\n1,1,m,-2\n",
+        WEIGHED,
+        "weight column 'w' of preds.csv holds -2.0 in row 2; weights",
     ),
     "NaN weight": ("y,p,sex,w\n0,0,f,nan\n1,1,m,2\n", WEIGHED, "holds nan in row 1"),
     "infinite weight": ("y,p,sex,w\n0,0,f,1\n1,1,m,inf\n", WEIGHED, "holds inf in row 2"),
     "no weight": ("y,p,w,sex\n0,0,1,f\n1,1,,m\n", WEIGHED, "holds no value in row 2"),
-    "weight text": ("y,p,sex,w\n0,0,f,1\n1,1,m,NA\n", WEIGHED, "weight column 'w' of preds.csv is not numeric"),
-    "ids as groups": (f"y,p,sex\n{IDS}\n", BASIC, "group column 'sex' of preds.csv has 2000 different values"),
+    "weight text": (
+        "y,p,sex,w\n0,0,f,1\n1,1,m,NA\n",
+        WEIGHED,
+        "weight column 'w' of preds.csv is not numeric",
+    ),
+    "ids as groups": (
+        f"y,p,sex\n{IDS}\n",
+        BASIC,
+        "group column 'sex' of preds.csv has 2000 different values",
+    ),
     "ids as classes": (f"y,p,sex\n{MANY}\n", BASIC, "it looks like an id or a score"),
     "run missing": (
-        "y,p,sex,r\n0,0,f,1\n1,1,m,\n", Columns("y", "p", ("sex",), run="r"), "run column 'r' of preds.csv is empty",
+        "y,p,sex,r\n0,0,f,1\n1,1,m,\n",
+        Columns("y", "p", ("sex",), run="r"),
+        "run column 'r' of preds.csv is empty",
     ),
-    "no run": ("y,p,r,sex\n0,0,,f\n", Columns("y", "p", ("sex",), run="r"), "is empty in every row; each row needs"),
-}  # fmt: skip
+    "no run": (
+        "y,p,r,sex\n0,0,,f\n",
+        Columns("y", "p", ("sex",), run="r"),
+        "is empty in every row; each row needs",
+    ),
+}
 
 
 @pytest.mark.parametrize(("text", "columns", "sentence"), CSV.values(), ids=CSV)
@@ -137,30 +183,56 @@ def parquet(folder, name="preds.parquet", **columns):
 
 PARQUET = {
     "two kinds": (
-        {"y": ["no", "yes"], "p": [0, 1], "sex": ["f", "m"]}, BASIC,
+        {"y": ["no", "yes"], "p": [0, 1], "sex": ["f", "m"]},
+        BASIC,
         "label column 'y' holds text ('no', 'yes') but prediction column 'p' holds numbers (0, 1)",
     ),
-    "text that is not all whole": ({"y": ["0", "x"], "p": [0, 1], "sex": ["f", "m"]}, BASIC, "'y' holds text"),
+    "text that is not all whole": (
+        {"y": ["0", "x"], "p": [0, 1], "sex": ["f", "m"]},
+        BASIC,
+        "'y' holds text",
+    ),
     "scores": ({"y": [0, 1], "p": [0.25, 0.5], "sex": ["f", "m"]}, BASIC, "looks like scores (0.25, 0.5)"),
     "many scores": (
-        {"y": [0] * 2000, "p": np.linspace(0, 1, 2000), "sex": ["f"] * 2000}, BASIC, "looks like scores (0.0005",
+        {"y": [0] * 2000, "p": np.linspace(0, 1, 2000), "sex": ["f"] * 2000},
+        BASIC,
+        "looks like scores (0.0005",
     ),
     "bands": (
-        {"y": [0] * 2000, "p": [0] * 2000, "sex": np.linspace(0, 1, 2000)}, BASIC, "sort it into bands first",
+        {"y": [0] * 2000, "p": [0] * 2000, "sex": np.linspace(0, 1, 2000)},
+        BASIC,
+        "sort it into bands first",
     ),
     "text scores": (
-        {"y": [0, 1], "s": ["a", "b"], "sex": ["f", "m"]}, SCORED,
+        {"y": [0, 1], "s": ["a", "b"], "sex": ["f", "m"]},
+        SCORED,
         "the score column 's' of preds.parquet is not numeric: it holds text",
     ),
-    "truth as scores": ({"y": [0, 1], "s": [True, False], "sex": ["f", "m"]}, SCORED, "it holds true and false"),
-    "lists": ({"y": [[0], [1]], "p": [0, 1], "sex": ["f", "m"]}, BASIC, "column 'y' of preds.parquet holds List"),
+    "truth as scores": (
+        {"y": [0, 1], "s": [True, False], "sex": ["f", "m"]},
+        SCORED,
+        "it holds true and false",
+    ),
+    "lists": (
+        {"y": [[0], [1]], "p": [0, 1], "sex": ["f", "m"]},
+        BASIC,
+        "column 'y' of preds.parquet holds List",
+    ),
     "NaN score": ({"y": [0, 1], "s": [0.5, np.nan], "sex": ["f", "m"]}, SCORED, "holds nan in row 2"),
     "int scores": ({"y": [0, 1], "s": [0, 100], "sex": ["f", "m"]}, SCORED, "holds 100 in row 2"),
-    "no label": ({"y": [None, None], "p": [0, 1], "sex": ["f", "m"]}, BASIC, "'y' of preds.parquet is empty in"),
-    "NaN label": ({"y": [np.nan] * 2, "p": [0, 1], "sex": ["f", "m"]}, BASIC, "'y' of preds.parquet is empty in"),
+    "no label": (
+        {"y": [None, None], "p": [0, 1], "sex": ["f", "m"]},
+        BASIC,
+        "'y' of preds.parquet is empty in",
+    ),
+    "NaN label": (
+        {"y": [np.nan] * 2, "p": [0, 1], "sex": ["f", "m"]},
+        BASIC,
+        "'y' of preds.parquet is empty in",
+    ),
     "no rows": ({"y": [], "p": [], "sex": []}, BASIC, "preds.parquet has a header but no rows"),
     "int weight": ({"y": [0], "p": [0], "sex": ["f"], "w": [-1]}, WEIGHED, "holds -1 in row 1"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("data", "columns", "sentence"), PARQUET.values(), ids=PARQUET)
@@ -203,7 +275,9 @@ def test_parts_that_disagree(tmp_path):
 
 def test_the_positive_class_must_be_one_of_two(tmp_path):
     file = parquet(tmp_path, y=[0, 1], p=[0, 1], sex=["f", "m"])
-    with pytest.raises(InputError, match="there is no class 'yes' in the label column 'y'; the classes are: 0, 1"):
+    with pytest.raises(
+        InputError, match="there is no class 'yes' in the label column 'y'; the classes are: 0, 1"
+    ):
         read_cells([file], BASIC, positive="yes")
     file = parquet(tmp_path, y=[0, 1, 2], p=[0, 1, 2], sex=["f", "m", "f"])
     with pytest.raises(InputError, match="needs two classes, but 'y' has 3: 0, 1, 2"):
@@ -220,5 +294,7 @@ def test_columns_that_make_no_sense():
 def test_too_many_rows_for_a_score_of_each_class(tmp_path, monkeypatch):
     monkeypatch.setattr("evenhand.tables.cells.MOST_ROWS", 2)
     file = parquet(tmp_path, y=[0, 1, 1], a=[0.5] * 3, b=[0.5] * 3, sex=["f"] * 3)
-    with pytest.raises(InputError, match=r"preds\.parquet has more than .* rows, too many for 2 score columns"):
+    with pytest.raises(
+        InputError, match=r"preds\.parquet has more than .* rows, too many for 2 score columns"
+    ):
         read_cells([file], Columns("y", None, ("sex",), score=("a", "b")))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from evenhand.arrays import Array, as_array, is_torch
+from evenhand.arrays import Array, as_array
+from evenhand.evaluation.comparison import Rows
 from evenhand.evaluation.scored import EXACT_VALUES, score_data
 from evenhand.evaluation.subject import Grouping, Subject, task_of
 from evenhand.groups import Groups, n_intersections
@@ -155,4 +157,34 @@ def _grouping(
     return Grouping(tuple(a.name for a in groups.attributes), groups.names, levels, counts, data)
 
 
-__all__ = ["code_labels", "is_torch", "subject_of_rows"]
+def models_of_rows(
+    y_true: object, predictions: Mapping[str, object], groups: object | None, weights: object | None, *,
+    positive: object | None = None, classes: object | None = None,
+) -> Rows:
+    """Code labels, the predictions of every model and the groups for a comparison."""
+    arrays = {name: as_array(values) for name, values in predictions.items()}
+    truth = as_array(y_true)
+    _check_models(truth, arrays)
+    flat = np.concatenate([array.reshape(-1) for array in arrays.values()])
+    y, p, names = code_labels(truth, flat, classes, positive)
+    edges = np.cumsum([0, *(array.size for array in arrays.values())])
+    coded = {name: p[start:stop].reshape(arrays[name].shape)
+             for name, start, stop in zip(arrays, edges[:-1], edges[1:], strict=True)}
+    grouped = None if groups is None else Groups.from_any(groups, len(y))
+    ids = np.zeros(len(y), dtype=np.int64) if grouped is None else grouped.ids
+    w = None if weights is None else as_array(weights).astype(np.float64)
+    kept = (y >= 0) & np.all([np.atleast_2d(part >= 0).all(axis=0) for part in coded.values()], axis=0)
+    if not kept.any():
+        raise ValueError("no row has a label and a prediction of every model")
+    return Rows(y[kept], {name: part[..., kept] for name, part in coded.items()}, names, ids[kept],
+                () if grouped is None else grouped.names, None if w is None else w[kept], int((~kept).sum()),
+                () if grouped is None else tuple(a.name for a in grouped.attributes))
+
+
+def _check_models(y: Array, predictions: Mapping[str, Array]) -> None:
+    if y.ndim != 1:
+        raise ValueError("a comparison takes one label a row; compare the labels of a multi-label task one by one")
+    for name, array in predictions.items():
+        _check_kinds(y, array)
+        if array.ndim not in (1, 2) or array.shape[-1] != len(y):
+            raise ValueError(f"model '{name}' has predictions of the shape {array.shape} for {len(y)} labels")

@@ -8,7 +8,7 @@ from typing import Any
 from evenhand.report import page, runs, tables
 from evenhand.report.definitions import define
 from evenhand.report.figures import ForestRow, both_widths, diverging_legend, forest
-from evenhand.report.headline import GAPS, KINDS, headline, present, short_label
+from evenhand.report.headline import GAPS, KINDS, beyond_chance, headline, present, short_label
 from evenhand.report.names import main_rates, rate_name
 from evenhand.report.numbers import count, defined, without_nan
 from evenhand.report.verdict import audit_sentences
@@ -36,7 +36,7 @@ def render(audit: Json) -> str:
         families=sorted({define(key).family for key in audit["metrics"]}),
         runs=runs.run_view(audit),
         legend=diverging_legend(),
-        kept=audit.get("method") or {},
+        kept=page.method_of(audit),
     )
 
 
@@ -54,6 +54,7 @@ def metric_row(key: str, metric: Json, label: str = "") -> ForestRow:
         metric.get("chance"),
         (bounds[0], bounds[1]) if bounds is not None and usable else None,
         note,
+        remarkable=beyond_chance(key, metric) is not False,
     )
 
 

@@ -51,7 +51,7 @@ def render(comparison: Json) -> str:
         groups=group_rows(comparison),
         differences=difference_views(comparison),
         legends={"diverging": diverging_legend("lower", "higher"), "sequential": sequential_legend("value")},
-        kept=comparison.get("method") or {},
+        kept=page.method_of(comparison),
     )
 
 

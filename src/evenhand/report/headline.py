@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from evenhand.report.definitions import define
 from evenhand.report.names import rate_name
 from evenhand.report.numbers import defined
 
@@ -50,6 +51,20 @@ def headline(metrics: Metrics) -> list[str]:
     ['dp']
     """
     return present(metrics, GAPS + RATIOS + WORST) or list(metrics)[:12]
+
+
+def beyond_chance(key: str, metric: Mapping[str, Any]) -> bool | None:
+    """Whether a value is worse than what random group labels reach; None when that is not known.
+
+    >>> beyond_chance("tpr.gap", {"value": 0.3, "chance": 0.1})
+    True
+    >>> beyond_chance("tpr.ratio", {"value": 0.9, "chance": 0.8})
+    False
+    """
+    value, chance = metric.get("value"), metric.get("chance")
+    if value is None or chance is None or not defined(value) or not defined(chance):
+        return None
+    return bool(value < chance if define(key).better == "higher" else value > chance)
 
 
 def ranked_gaps(metrics: Metrics) -> list[str]:

@@ -96,8 +96,8 @@ def _caveats(audit: Json) -> str:
         share = percent(audit["unknown"] / audit["n"]) if audit["n"] else UNDEFINED
         points.append(f"{count(audit['unknown'])} rows ({share}) have no known group.")
     points += [f"Some rates are undefined ({UNDEFINED}) for: {', '.join(missing)}."] if missing else []
-    points += [f"Undefined metrics: {', '.join(undefined)}."] if undefined else []
-    points += [escaped(warning) for warning in audit.get("warnings") or []]
+    points += [f"Undefined metrics: {'; '.join(undefined)}."] if undefined else []
+    points += [escaped(warning.rstrip(".")) + "." for warning in audit.get("warnings") or []]
     points.append(
         "The numbers describe these rows alone; other data, other groups or another use can differ."
     )

@@ -27,6 +27,7 @@ RATES: dict[str, tuple[str, str, str]] = {
     "brier": ("Brier score", "Brier", "no scores"),
     "ece": ("expected calibration error", "ECE", "no scores"),
     "log_loss": ("log loss", "Log loss", "no scores"),
+    "topk": ("top-k accuracy", "Top-k", "no scores"),
     "mean_score": ("mean score", "Mean score", "no scores"),
 }
 # The rates that a reader meets first, in this order.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -14,6 +15,9 @@ from markupsafe import Markup
 from evenhand.report import palette
 from evenhand.report.definitions import define
 from evenhand.report.numbers import count, defined, interval, number, percent, probability
+
+METHOD = ("confidence", "resampling", "replicates", "seed", "min_count", "convention", "scores", "created")
+RECORDS = ("versions", "files", "privileged", "smoothing")
 
 
 def render(template: str, **context: Any) -> str:
@@ -34,6 +38,15 @@ def render(template: str, **context: Any) -> str:
     )
     # a lone surrogate in a name could not be written to a file
     return page.encode("utf-8", "replace").decode()
+
+
+def method_of(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The method note of a result, with None for what an older one did not record.
+
+    >>> method_of({"method": {"seed": 3}})["seed"], method_of({})["files"]
+    (3, None)
+    """
+    return dict.fromkeys(METHOD + RECORDS) | dict(result.get("method") or {})
 
 
 def _digest(text: str) -> str:

@@ -137,9 +137,10 @@ def _refuse_other_runs(aligned: Aligned) -> None:
         base, other = aligned.frame["run0"].cast(pl.String), aligned.frame[f"run{place}"].cast(pl.String)
         differs = base.ne_missing(other).arg_true()
         if len(differs):
+            at = differs[0]
             raise InputError(
-                f"the run of row {differs[0] + 1} is {other[differs[0]]!r} in {file} but {base[differs[0]]!r} "
-                f"in {aligned.files[0]}; they must hold the same rows in one order or have a key"
+                f"the run of row {at + 1} is {other[at]!r} in {file} but {base[at]!r} in {aligned.files[0]}; "
+                "the files must hold the same rows in the same order, or have a key column"
             )
 
 

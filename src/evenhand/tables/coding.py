@@ -101,10 +101,11 @@ def code_classes(columns: Sequence[Column]) -> Coding:
     values = _one_kind(columns)
     for column, own in zip(columns, values, strict=True):
         _refuse_fractions(column, own)
-    union = natural_order(value for own in values for value in own)
+    known = [value for own in values for value in own if value is not None]
+    union = natural_order(known)
     numbers = not is_text(union)
     if numbers and set(union) <= {0, 1}:
-        union = [False, True] if all(isinstance(value, bool) for value in union) else [0, 1]
+        union = [False, True] if all(isinstance(value, bool) for value in known) else [0, 1]
     elif numbers:
         union = [int(value) for value in union]  # true among 0, 1, 2 is a 1
     declared = next((column.declared for column in columns if column.declared), None)

@@ -25,6 +25,7 @@ class ForestRow:
     bounds: tuple[float, float] | None = None
     note: str = ""
     heading: bool = False
+    remarkable: bool = True
 
     @property
     def tip(self) -> str:
@@ -48,7 +49,7 @@ def forest(
 ) -> str:
     """A forest plot; `within` are values that the axis must hold.
 
-    A dot is hollow when its value is within the level of chance, or, for `signed` differences (which have no
+    A dot is hollow when its row is not `remarkable` (its value is within the level of chance), or, for `signed` differences (which have no
     level of chance), when its interval holds the reference.
 
     >>> row = ForestRow("tpr gap", 0.3, 0.2, 0.4, chance=0.1)
@@ -76,7 +77,10 @@ def _centres(rows: Sequence[ForestRow], narrow: bool) -> tuple[list[float], floa
     places, y = [], TOP
     for row in rows:
         height = (34.0 if row.heading else 52.0) if narrow else 30.0
-        places.append(y + height - (14.0 if narrow else 15.0) + (6.0 if narrow and row.heading else 0.0))
+        if narrow:
+            places.append(y + (40.0 if row.heading else height - 14.0))
+        else:
+            places.append(y + height / 2)
         y += height
     return places, y
 
@@ -165,7 +169,7 @@ def _track(row: ForestRow, scale: Scale, y: float, reference: tuple[str, float] 
 def _unremarkable(row: ForestRow, reference: tuple[str, float] | None) -> bool:
     if reference and row.low is not None and row.high is not None:
         return row.low <= reference[1] <= row.high
-    return row.chance is not None and row.value is not None and row.value <= row.chance
+    return not row.remarkable
 
 
 def _description(rows: Sequence[ForestRow]) -> str:

@@ -23,8 +23,10 @@
     const value = [...target.childNodes].filter((n) => n.nodeType === 3).map((n) => n.data).join("").trim();
     return [`${row.cells[0].innerText.trim()} · ${head ? head.innerText.trim() : ""}`, value, target.dataset.note].filter(Boolean).join("\n");
   };
-  const hide = () => { tip.hidden = true; };
+  let shown = null;
+  const hide = () => { tip.hidden = true; shown = null; };
   const show = (target) => {
+    shown = target;
     tip.textContent = words(target);
     tip.hidden = false;
     const box = target.getBoundingClientRect(), own = tip.getBoundingClientRect();
@@ -38,7 +40,8 @@
     document.addEventListener(kind, (event) => { const target = told(event); if (target) show(target); else hide(); });
   document.addEventListener("focusout", hide);
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
-  addEventListener("scroll", hide, { passive: true, capture: true });
+  // moving the focus may scroll: the tip then follows the focused cell, and leaves with any other scrolling
+  addEventListener("scroll", () => { if (shown && shown === document.activeElement) show(shown); else hide(); }, { passive: true, capture: true });
 
   // Tables of cells: one tab stop each, arrow keys inside.
   all("table[data-grid]").forEach((table) => {

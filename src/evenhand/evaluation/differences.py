@@ -1,0 +1,157 @@
+"""Is the alternative really different? Every metric of two models, their difference, and how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evenhand.arrays import Array, FloatArray
+from evenhand.evaluation.joint import Joint
+from evenhand.evaluation.options import Options
+from evenhand.evaluation.values import NAN
+from evenhand.metrics.margins import Margins
+from evenhand.metrics.metric import Metric
+from evenhand.metrics.pairs import error_rates, pair_measures
+from evenhand.metrics.view import View
+from evenhand.statistics.tests import cohens_d, effect_band, mann_whitney
+from evenhand.statistics.variance import spread
+
+PAIR_KEYS = ("cev", "sde", "cev_norm", "sde_norm")
+MOST_VALUES = 1 << 27  # rates worked out over all replicates: beyond this there are fewer replicates
+FEWEST = 100
+
+
+@dataclass(frozen=True)
+class RunDifference:
+    """The same metric over the runs of both models: S0's U-test and effect size, and whether the ranges part."""
+
+    base: dict[str, float]
+    alternative: dict[str, float]
+    p: float
+    effect: float
+    band: str
+    exceeds: bool
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A metric of the base and of an alternative, and the difference with its paired interval."""
+
+    base: float
+    value: float
+    difference: float
+    low: float = NAN
+    high: float = NAN
+    p: float = NAN
+    runs: RunDifference | None = None
+
+
+class Measured(float):
+    """A number that knows its interval, and what was left out of it."""
+
+    low: float
+    high: float
+    skipped: int
+    reason: str | None
+
+    def __new__(cls, value: float, low: float = NAN, high: float = NAN, skipped: int = 0,
+                reason: str | None = None) -> Measured:
+        made = super().__new__(cls, value)
+        made.low, made.high, made.skipped, made.reason = low, high, skipped, reason
+        return made
+
+    @property
+    def value(self) -> float:
+        """The plain number."""
+        return float(self)
+
+
+@dataclass(frozen=True)
+class Paired:
+    """What one bootstrap of the joint cells yields: metric differences, and errors of the pair measures."""
+
+    differences: dict[str, Difference]
+    pair_errors: dict[str, FloatArray]
+
+
+def paired(joint: Joint, metrics: Sequence[Metric], chosen: Array, options: Options) -> Paired:
+    """Differences of all metrics (model 1 minus model 0), and the resampling errors of CEV and SDE."""
+    views = [_view(joint, model, None, chosen, options) for model in (0, 1)]
+    values = [{metric.key: float(metric(view)) for metric in metrics} for view in views]
+    pairs = _pair_values(joint, None)
+    errors: dict[str, list[FloatArray]] = {metric.key: [] for metric in metrics}
+    pair_errors: dict[str, list[FloatArray]] = {key: [] for key in PAIR_KEYS}
+    if options.replicates:
+        for weights in joint.draw(_replicates(joint, options), np.random.default_rng(options.seed)):
+            drawn = [_view(joint, model, weights, chosen, options) for model in (0, 1)]
+            for metric in metrics:
+                moved = metric(drawn[1]) - metric(drawn[0])
+                errors[metric.key].append(moved - (values[1][metric.key] - values[0][metric.key]))
+            for key, value in _pair_values(joint, weights).items():
+                pair_errors[key].append(value - pairs[key])
+    found = {key: _difference(values[0][key], values[1][key], parts, options.confidence)
+             for key, parts in errors.items()}
+    return Paired(found, {key: np.concatenate(parts) for key, parts in pair_errors.items() if parts})
+
+
+def _replicates(joint: Joint, options: Options) -> int:
+    size = joint.n_classes * (joint.n_groups + 1)
+    return max(min(FEWEST, options.replicates), min(options.replicates, MOST_VALUES // (size * 64)))
+
+
+def _view(joint: Joint, model: int, weights: FloatArray | None, chosen: Array, options: Options) -> View:
+    margins = joint.margins(model, weights)
+    return View(margins.groups(chosen), everyone=margins.pooled, smoothing=options.smoothing)
+
+
+def _pair_values(joint: Joint, weights: FloatArray | None) -> dict[str, FloatArray]:
+    rates = [rate[..., 0, :] for model in (0, 1) for rate in error_rates(joint.margins(model, weights).pooled)]
+    found = pair_measures(*rates, n_classes=joint.n_classes)
+    return {key: found[key] for key in PAIR_KEYS}
+
+
+def _difference(base: float, value: float, parts: list[FloatArray], confidence: float) -> Difference:
+    moved = value - base
+    error = np.concatenate(parts) if parts else np.zeros(0)
+    known = np.abs(error[~np.isnan(error)])
+    if np.isnan(moved) or len(known) <= len(error) // 2:
+        return Difference(base, value, moved)
+    reach = float(np.quantile(known, confidence))
+    p = float(((known >= abs(moved) - 1e-12).sum() + 1) / (len(known) + 1))
+    return Difference(base, value, moved, moved - reach, moved + reach, p)
+
+
+def measured(value: float, errors: FloatArray | None, confidence: float, skipped: int, reason: str | None) -> Measured:
+    """A pair measure with its interval (never below 0: both are distances)."""
+    if errors is None or np.isnan(value):
+        return Measured(value, skipped=skipped, reason=reason)
+    known = np.abs(errors[~np.isnan(errors)])
+    if len(known) <= len(errors) // 2:
+        return Measured(value, skipped=skipped, reason=reason)
+    reach = float(np.quantile(known, confidence))
+    return Measured(value, max(value - reach, 0.0), value + reach, skipped, reason)
+
+
+def over_runs(found: dict[str, Difference], metrics: Sequence[Metric], base: Margins, other: Margins, chosen: Array,
+              options: Options) -> dict[str, Difference]:
+    """Add what several runs `[R, K, G]` of each model say: does the difference exceed run-to-run variance?"""
+    views = [View(part.groups(chosen), everyone=part.pooled, smoothing=options.smoothing) for part in (base, other)]
+    return {metric.key: _with_runs(found[metric.key], *(metric(view) for view in views)) for metric in metrics}
+
+
+def _with_runs(found: Difference, base: FloatArray, other: FloatArray) -> Difference:
+    a, b = (values[~np.isnan(values)] for values in (base, other))
+    if len(a) < 2 or len(b) < 2:
+        return found
+    test, effect = mann_whitney(a, b), float(cohens_d(a, b))
+    runs = RunDifference(spread(a).to_dict(), spread(b).to_dict(), test.p, effect,
+                         effect_band(effect) if np.isfinite(effect) else "none",
+                         bool(a.max() < b.min() or b.max() < a.min()))
+    moved = float(b.mean() - a.mean())
+    # two sources, independent of each other: the sample of rows (already there) and the runs
+    half = 1.96 * float(np.sqrt(a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b)))
+    reach = float(np.hypot((found.high - found.low) / 2, half))
+    return replace(found, base=float(a.mean()), value=float(b.mean()), difference=moved, low=moved - reach,
+                   high=moved + reach, runs=runs)

@@ -1,0 +1,191 @@
+"""How often do the intervals hold the truth? Simulated data sets with known rates, and three kinds of interval.
+
+Every data set has G groups of n rows, half of them positive in expectation, predicted right at known rates. For
+each, the interval of the audit is made by the audit's own code, next to two textbook ones: percentile (the
+quantiles of the resampled metric) and basic (those quantiles reflected in the estimate). Coverage is the share
+of data sets whose interval holds the true value of the metric; it should be 95 %.
+
+    python tools/coverage_simulation.py                       # prints the tables: a quarter of an hour on one core
+    python tools/coverage_simulation.py --sets 50             # a quick look
+    python tools/coverage_simulation.py --write docs/intervals.md    # puts them between the markers of the page
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from coverage_situations import OTHERS, Situation
+
+from evenhand.arrays import FloatArray
+from evenhand.metrics.catalogue import CATALOGUE
+from evenhand.metrics.counts import Counts
+from evenhand.metrics.interval import draw_metrics, interval
+from evenhand.metrics.metric import Metric
+from evenhand.metrics.resample import resample
+from evenhand.metrics.view import View
+
+CONFIDENCE, REPLICATES = 0.95, 1000
+GROUPS, ROWS = (2, 4, 8, 16), (50, 200, 1000)
+COMPARED = ("tpr.gap", "tpr.worst", "tpr.ratio")
+MORE = ("odds.max", "tpr.spread", "tpr.to_overall", "dp", "di", "spsf", "ba", "acc_u", "min_acc.label_attr", "eps")
+BEGIN, END = "<!-- coverage: written by tools/coverage_simulation.py -->", "<!-- end of coverage -->"
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """True and false positive rates of G groups."""
+
+    name: str
+    tpr: Callable[[int], FloatArray]
+    fpr: Callable[[int], FloatArray]
+
+
+def _one_apart(most: float, one: float) -> Callable[[int], FloatArray]:
+    return lambda groups: np.r_[one, np.full(groups - 1, most)]
+
+
+PATTERNS = (
+    Pattern("equal, 0.7", lambda g: np.full(g, 0.7), lambda g: np.full(g, 0.2)),
+    Pattern("spaced, 0.5 to 0.9", lambda g: np.linspace(0.5, 0.9, g), lambda g: np.linspace(0.1, 0.3, g)),
+    Pattern("one apart, 0.8 and 0.6", _one_apart(0.8, 0.6), _one_apart(0.2, 0.3)),
+    Pattern("near 1, 0.90 to 0.98", lambda g: np.linspace(0.90, 0.98, g), lambda g: np.linspace(0.02, 0.1, g)),
+)
+
+
+def population(pattern: Pattern, groups: int) -> FloatArray:
+    """Chances of the cells of each group `[G, 2, 2]`: the table that infinitely many rows would give."""
+    tpr, fpr = pattern.tpr(groups), pattern.fpr(groups)
+    return np.stack([np.stack([1 - fpr, fpr], axis=-1), np.stack([1 - tpr, tpr], axis=-1)], axis=-2) / 2
+
+
+def view_of(table: FloatArray) -> View:
+    """What a metric sees of a table without unknown rows."""
+    margins = Counts.from_table(table).margins()
+    return View(margins, everyone=margins.pooled)
+
+
+def intervals(counts: Counts, metrics: list[Metric], seed: int) -> dict[str, list[tuple[float, float]]]:
+    """For each metric the interval of the audit, the percentile and the basic one."""
+    view = view_of(counts.table)
+    chosen = np.arange(counts.n_groups)
+    draws = draw_metrics(counts, metrics, view, chosen, replicates=REPLICATES, seed=seed, chance=False)
+    plain = view_of(resample(counts, REPLICATES, np.random.default_rng(seed + 1)).table)
+    found = {}
+    for metric in metrics:
+        value, values = float(metric(view)), metric(plain)
+        known = values[~np.isnan(values)]
+        low, high = np.quantile(known, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+        ends = [interval(value, draws[metric.key], metric, CONFIDENCE), (low, high), (2 * value - high, 2 * value - low)]
+        found[metric.key] = [(max(a, metric.low), min(b, metric.high)) for a, b in ends]
+    return found
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of one metric in one setting: coverage and mean width by method, and how often the upper end is too low."""
+
+    coverage: FloatArray
+    width: FloatArray
+    above: FloatArray
+    truth: float
+
+
+def simulate(pattern: Pattern, groups: int, rows: int, sets: int, keys: tuple[str, ...]) -> dict[str, Outcome]:
+    """Coverage over `sets` data sets of one pattern, number of groups and rows a group."""
+    metrics = [CATALOGUE[key] for key in keys]
+    cells = population(pattern, groups)
+    truth = {metric.key: float(metric(view_of(cells))) for metric in metrics}
+    rng = np.random.default_rng([groups, rows, PATTERNS.index(pattern)])
+    ends = np.empty((len(keys), sets, 3, 2))
+    for place in range(sets):
+        table = rng.multinomial(rows, cells.reshape(groups, 4)).reshape(groups, 2, 2)
+        found = intervals(Counts.from_table(table), metrics, seed=2 * place)
+        ends[:, place] = [found[key] for key in keys]
+    return {key: _outcome(ends[index], truth[key]) for index, key in enumerate(keys)}
+
+
+def _outcome(ends: FloatArray, truth: float) -> Outcome:
+    """An interval that does not exist (NaN) holds nothing."""
+    low, high = ends[..., 0] - 1e-9, ends[..., 1] + 1e-9
+    held = (low <= truth) & (truth <= high)
+    return Outcome(held.mean(axis=0), np.nanmean(ends[..., 1] - ends[..., 0], axis=0), (high < truth).mean(axis=0), truth)
+
+
+def tables(sets: int) -> Iterator[str]:
+    """The page's tables, as Markdown."""
+    found = {(p.name, g, n): simulate(p, g, n, sets, COMPARED + MORE) for p in PATTERNS for g in GROUPS for n in ROWS}
+    for key in COMPARED:
+        yield _table_of(key, found)
+    yield _table_of_more(found)
+    yield _table_of_others([situation for situation in OTHERS], sets)
+
+
+def _table_of(key: str, found: dict[tuple[str, int, int], dict[str, Outcome]]) -> str:
+    head = "| true rates | groups | truth | " + " | ".join(f"n = {n} | percentile | basic | width" for n in ROWS) + " |"
+    lines = [f"**`{key}`**: coverage of the audit's interval, of the percentile and of the basic bootstrap; mean "
+             "width of the audit's.", "", head, "|---|---|---|" + "---|" * 4 * len(ROWS)]
+    for pattern in PATTERNS:
+        for groups in GROUPS:
+            outcomes = [found[pattern.name, groups, n][key] for n in ROWS]
+            cells = [f"**{_percent(o.coverage[0])}** | {_percent(o.coverage[1])} | {_percent(o.coverage[2])} | "
+                     f"{o.width[0]:.2f}" for o in outcomes]
+            lines.append(f"| {pattern.name} | {groups} | {outcomes[0].truth:.3g} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _table_of_more(found: dict[tuple[str, int, int], dict[str, Outcome]]) -> str:
+    """Lowest, mean and highest coverage of the audit's interval over all settings, and where it is lowest."""
+    lines = ["**Other metrics**, the audit's interval over all 48 settings above.", "",
+             "| metric | lowest | mean | highest | where it is lowest | percentile, lowest | percentile, mean |",
+             "|---|---|---|---|---|---|---|"]
+    for key in COMPARED + MORE:
+        ours, theirs = ({place: outcomes[key].coverage[method] for place, outcomes in found.items()} for method in (0, 1))
+        name, groups, n = min(ours, key=lambda place: ours[place])
+        lines.append(f"| `{key}` | {_percent(min(ours.values()))} | {_percent(np.mean(list(ours.values())))} | "
+                     f"{_percent(max(ours.values()))} | {name}; {groups} groups, n = {n} | "
+                     f"{_percent(min(theirs.values()))} | {_percent(np.mean(list(theirs.values())))} |")
+    return "\n".join(lines)
+
+
+def _table_of_others(situations: list[Situation], sets: int) -> str:
+    lines = ["**Other situations**, the audit's interval.", "",
+             "| situation | metric | true value | coverage | truth above the upper end | mean width |",
+             "|---|---|---|---|---|---|"]
+    for situation in situations:
+        ends = np.array([situation.interval_of(seed) for seed in range(sets)])
+        outcome = _outcome(ends[:, None], situation.truth)
+        lines.append(f"| {situation.name} | `{situation.key}` | {situation.truth:.3g} | **{_percent(outcome.coverage[0])}** | "
+                     f"{_percent(outcome.above[0])} | {outcome.width[0]:.2f} |")
+    return "\n".join(lines)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def write(page: Path, text: str) -> None:
+    """Put the tables between the page's markers."""
+    before, rest = page.read_text(encoding="utf-8").split(BEGIN)
+    page.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}", encoding="utf-8")
+
+
+def main() -> None:
+    """Simulate, then print or write."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--sets", type=int, default=1000, help="simulated data sets of each setting")
+    parser.add_argument("--write", type=Path, help="the page whose tables are to be replaced")
+    options = parser.parse_args()
+    text = f"\n{options.sets} data sets each, {REPLICATES} replicates.\n\n" + "\n\n".join(tables(options.sets)) + "\n"
+    if options.write is None:
+        sys.stdout.write(text)
+    else:
+        write(options.write, text)
+
+
+if __name__ == "__main__":
+    main()
