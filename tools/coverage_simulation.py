@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,10 +29,11 @@ from evenhand.metrics.metric import Metric
 from evenhand.metrics.resample import resample
 from evenhand.metrics.view import View
 
-CONFIDENCE, REPLICATES = 0.95, 1000
+CONFIDENCE, REPLICATES, ROUNDING = 0.95, 1000, 1e-9
 GROUPS, ROWS = (2, 4, 8, 16), (50, 200, 1000)
 COMPARED = ("tpr.gap", "tpr.worst", "tpr.ratio")
 MORE = ("odds.max", "tpr.spread", "tpr.to_overall", "dp", "di", "spsf", "ba", "acc_u", "min_acc.label_attr", "eps")
+MANY = 1e9  # rows a group of the population, so that smoothing does not show in the truth
 BEGIN, END = "<!-- coverage: written by tools/coverage_simulation.py -->", "<!-- end of coverage -->"
 
 
@@ -99,21 +100,22 @@ def simulate(pattern: Pattern, groups: int, rows: int, sets: int, keys: tuple[st
     """Coverage over `sets` data sets of one pattern, number of groups and rows a group."""
     metrics = [CATALOGUE[key] for key in keys]
     cells = population(pattern, groups)
-    truth = {metric.key: float(metric(view_of(cells))) for metric in metrics}
+    truth = {metric.key: float(metric(view_of(cells * MANY))) for metric in metrics}
     rng = np.random.default_rng([groups, rows, PATTERNS.index(pattern)])
     ends = np.empty((len(keys), sets, 3, 2))
     for place in range(sets):
         table = rng.multinomial(rows, cells.reshape(groups, 4)).reshape(groups, 2, 2)
         found = intervals(Counts.from_table(table), metrics, seed=2 * place)
         ends[:, place] = [found[key] for key in keys]
-    return {key: _outcome(ends[index], truth[key]) for index, key in enumerate(keys)}
+    return {key: _outcome(ends[index], np.full((sets, 1), truth[key])) for index, key in enumerate(keys)}
 
 
-def _outcome(ends: FloatArray, truth: float) -> Outcome:
-    """An interval that does not exist (NaN) holds nothing."""
-    low, high = ends[..., 0] - 1e-9, ends[..., 1] + 1e-9
+def _outcome(ends: FloatArray, truth: FloatArray) -> Outcome:
+    """Summary of intervals `[sets, method, 2]`; one that does not exist (NaN) holds nothing."""
+    low, high = ends[..., 0] - ROUNDING, ends[..., 1] + ROUNDING
     held = (low <= truth) & (truth <= high)
-    return Outcome(held.mean(axis=0), np.nanmean(ends[..., 1] - ends[..., 0], axis=0), (high < truth).mean(axis=0), truth)
+    width = np.nanmean(ends[..., 1] - ends[..., 0], axis=0)
+    return Outcome(held.mean(axis=0), width, (high < truth).mean(axis=0), float(truth.mean()))
 
 
 def tables(sets: int) -> Iterator[str]:
@@ -122,7 +124,7 @@ def tables(sets: int) -> Iterator[str]:
     for key in COMPARED:
         yield _table_of(key, found)
     yield _table_of_more(found)
-    yield _table_of_others([situation for situation in OTHERS], sets)
+    yield _table_of_others(OTHERS, sets)
 
 
 def _table_of(key: str, found: dict[tuple[str, int, int], dict[str, Outcome]]) -> str:
@@ -152,14 +154,14 @@ def _table_of_more(found: dict[tuple[str, int, int], dict[str, Outcome]]) -> str
     return "\n".join(lines)
 
 
-def _table_of_others(situations: list[Situation], sets: int) -> str:
+def _table_of_others(situations: Sequence[Situation], sets: int) -> str:
     lines = ["**Other situations**, the audit's interval.", "",
-             "| situation | metric | true value | coverage | truth above the upper end | mean width |",
+             "| situation | metric | true value (mean) | coverage | truth above the upper end | mean width |",
              "|---|---|---|---|---|---|"]
     for situation in situations:
-        ends = np.array([situation.interval_of(seed) for seed in range(sets)])
-        outcome = _outcome(ends[:, None], situation.truth)
-        lines.append(f"| {situation.name} | `{situation.key}` | {situation.truth:.3g} | **{_percent(outcome.coverage[0])}** | "
+        found = np.array([situation.interval_of(seed) for seed in range(sets)])
+        outcome = _outcome(found[:, None, :2], found[:, 2:])
+        lines.append(f"| {situation.name} | `{situation.key}` | {outcome.truth:.3g} | **{_percent(outcome.coverage[0])}** | "
                      f"{_percent(outcome.above[0])} | {outcome.width[0]:.2f} |")
     return "\n".join(lines)
 

@@ -1,12 +1,125 @@
-"""Situations beside the plain one: weights, several classes, several labels, scores, groups that vary in size."""
+"""Situations beside the plain one of the coverage simulation: weights, classes, labels, scores, runs, group sizes."""
+
 from __future__ import annotations
-from dataclasses import dataclass
+
 from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+import evenhand
+from evenhand.arrays import Array, FloatArray
+
+TPR, FPR = np.array([0.6, 0.65, 0.7, 0.8]), np.array([0.1, 0.15, 0.2, 0.2])
+SIZES = np.repeat([600, 300, 80, 20], 1)  # very unequal groups
+
+
 @dataclass(frozen=True)
 class Situation:
-    """x"""
+    """One way to make data sets: `interval_of(seed)` is (low, high, true value) of the metric `key`."""
+
     name: str
     key: str
-    truth: float
-    interval_of: Callable[[int], tuple[float, float]]
-OTHERS: tuple[Situation, ...] = ()
+    interval_of: Callable[[int], tuple[float, float, float]]
+
+
+def _interval(key: str, truth: float, *rows: Array, **options: object) -> tuple[float, float, float]:
+    found = evenhand.audit(*rows, metrics=[key], **options).metrics[key]  # type: ignore[arg-type]
+    return found.low, found.high, truth
+
+
+def _rows(rng: np.random.Generator, sizes: Array, tpr: FloatArray = TPR) -> tuple[Array, Array, Array]:
+    """Labels, predictions and groups of rows with known rates."""
+    g = np.repeat(np.arange(len(sizes)), sizes)
+    y = rng.integers(0, 2, len(g))
+    return y, (rng.random(len(g)) < np.where(y == 1, tpr[g], FPR[g])).astype(np.int64), g
+
+
+def _gap(values: FloatArray) -> float:
+    return float(values.max() - values.min())
+
+
+def weighted(spread: float) -> Situation:
+    """Weights that have nothing to do with the predictions: the truth is the one without them."""
+    def interval_of(seed: int) -> tuple[float, float, float]:
+        rng = np.random.default_rng([1, seed])
+        y, p, g = _rows(rng, np.full(4, 300))
+        return _interval("tpr.gap", _gap(TPR), y, p, g, weights=rng.lognormal(0, spread, len(g)))
+
+    return Situation(f"weights, log-normal with deviation {spread:g}; 4 groups of 300", "tpr.gap", interval_of)
+
+
+def unequal_sizes(resampling: str) -> Situation:
+    """The sizes of the groups are drawn too."""
+    def interval_of(seed: int) -> tuple[float, float, float]:
+        rng = np.random.default_rng([2, seed])
+        sizes = rng.multinomial(SIZES.sum(), SIZES / SIZES.sum())
+        return _interval("tpr.gap", _gap(TPR), *_rows(rng, sizes), resampling=resampling)
+
+    return Situation(f"1000 rows, groups of about 600, 300, 80, 20; {resampling}", "tpr.gap", interval_of)
+
+
+def many_classes() -> Situation:
+    """Five classes; a group's predictions are right at its own rate and otherwise any class."""
+    right = np.array([0.9, 0.8, 0.6])
+    shares = np.array([0.4, 0.3, 0.15, 0.1, 0.05])
+    selection = right[:, None] * shares + (1 - right[:, None]) * 0.2  # wrong guesses are uniform over all five
+    truth = float((selection.max(axis=0) - selection.min(axis=0)).mean())
+
+    def interval_of(seed: int) -> tuple[float, float, float]:
+        rng = np.random.default_rng([3, seed])
+        g = np.repeat(np.arange(3), 300)
+        y = rng.choice(5, len(g), p=shares)
+        p = np.where(rng.random(len(g)) < right[g], y, rng.integers(0, 5, len(g)))
+        return _interval("dp", truth, y, p, g, classes=range(5))
+
+    return Situation("5 classes, mean over them; 3 groups of 300", "dp", interval_of)
+
+
+def many_labels(same: bool) -> Situation:
+    """Ten labels, independent of each other or all the same: the audit draws each label by itself."""
+    def interval_of(seed: int) -> tuple[float, float, float]:
+        rng = np.random.default_rng([4, seed])
+        columns = [_rows(rng, np.full(4, 300)) for _ in range(1 if same else 10)]
+        y, p = (np.stack([(columns * 10)[label][side] for label in range(10)], axis=1) for side in (0, 1))
+        return _interval("tpr.gap", _gap(TPR), y, p, columns[0][2])
+
+    kind = "the same label ten times" if same else "ten independent labels"
+    return Situation(f"{kind}, mean over them; 4 groups of 300", "tpr.gap", interval_of)
+
+
+def scores(key: str, equal: bool) -> Situation:
+    """Normal scores: positives lie d above negatives, so that AUC = Phi(d / sqrt 2)."""
+    distance = np.full(4, 1.5) if equal else np.array([1.0, 1.3, 1.6, 2.0])
+    auc = np.array([NormalDist().cdf(d / 2**0.5) for d in distance])
+    truth = _gap(auc) if key == "auc.gap" else float(auc.min())
+
+    def interval_of(seed: int) -> tuple[float, float, float]:
+        rng = np.random.default_rng([5, seed])
+        g = np.repeat(np.arange(4), 200)
+        y = rng.integers(0, 2, len(g))
+        score = 1 / (1 + np.exp(-(rng.normal(size=len(g)) + distance[g] * (y - 0.5))))
+        return _interval(key, truth, y, (score > 0.5).astype(np.int64), g, scores=score)
+
+    return Situation(f"scores, {'equal' if equal else 'unequal'} AUC; 4 groups of 200", key, interval_of)
+
+
+def runs() -> Situation:
+    """Five trainings whose rates vary; the interval is for a single one, so a sixth is asked."""
+    def interval_of(seed: int) -> tuple[float, float, float]:
+        rng = np.random.default_rng([6, seed])
+        rates = np.clip(TPR + rng.normal(0, 0.03, (6, 4)), 0, 1)
+        g = np.repeat(np.arange(4), 300)
+        y = rng.integers(0, 2, len(g))
+        chance = np.where(y == 1, rates[:5, g], FPR[g])
+        return _interval("tpr.gap", _gap(rates[5]), y, (rng.random((5, len(g))) < chance).astype(np.int64), g)
+
+    return Situation("5 runs, rates vary by 0.03; a sixth run's true value", "tpr.gap", interval_of)
+
+
+OTHERS = (
+    weighted(0.5), weighted(1.0), unequal_sizes("stratified"), unequal_sizes("whole"), many_classes(),
+    many_labels(same=False), many_labels(same=True), scores("auc.gap", equal=True), scores("auc.gap", equal=False),
+    scores("auc.worst", equal=False), runs(),
+)

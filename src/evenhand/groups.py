@@ -146,11 +146,11 @@ def _attributes(values: Any) -> list[Attribute]:
     if hasattr(values, "columns") and hasattr(values, "__getitem__"):  # a data frame of pandas or polars
         return [Attribute.from_values(values[name], str(name)) for name in values.columns]
     if isinstance(values, Iterable) and not is_torch(values) and not hasattr(values, "dtype"):
-        values = list(values)
-        if values and all(isinstance(value, Attribute) for value in values):
-            return values
-        if values and all(is_array_like(value) for value in values):
-            return [_column(value, place) for place, value in enumerate(values)]
+        items = values = list(values)
+        if items and all(isinstance(item, Attribute) for item in items):
+            return items
+        if items and all(is_array_like(item) for item in items):
+            return [_column(item, place) for place, item in enumerate(items)]
     array = as_array(values) if getattr(values, "ndim", 1) == 2 else None
     if array is not None:
         return [_column(array[:, place], place) for place in range(array.shape[1])]

@@ -17,7 +17,7 @@ DENSE_RANGE = 1 << 16  # whole numbers within this range are coded by a lookup t
 
 def categories_of(values: Any) -> list[object] | None:
     """The declared order of a categorical column (pandas, polars), or None."""
-    dtype = getattr(values, "dtype", None)
+    dtype: Any = getattr(values, "dtype", None)
     if str(dtype) == "category":
         return list(values.cat.categories if hasattr(values, "cat") else values.categories)
     if str(dtype).startswith("Enum("):

@@ -115,10 +115,17 @@ def metrics_of(groups: Sequence[dict[str, Any]], rng: np.random.Generator, runs:
                 entry["chance"], entry["chance_p"] = float(1.6 * error), 0.001 if value > 1.6 * error else 0.4
                 entry["bounds"] = [max(0.0, value - 0.02), min(1.0, value + 0.03)]
                 entry["with_small"] = max(everyone) - min(everyone)
+            if comparison == "gap" and kept[0]["per_class"].get(key):
+                entry["per_class"] = [class_gap(kept, key, c) for c in range(len(kept[0]["per_class"][key]))]
             if runs and value is not None:
                 entry["runs"] = run_summary(rng.normal(value, 0.02, runs))
             found[f"{key}.{comparison}"] = entry
     return found
+
+
+def class_gap(groups: Sequence[dict[str, Any]], key: str, c: int) -> float | None:
+    known = [g["per_class"][key][c] for g in groups if g["per_class"][key][c] is not None]
+    return max(known) - min(known) if known else None
 
 
 def run_summary(values: np.ndarray) -> dict[str, Any]:

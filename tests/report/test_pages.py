@@ -147,6 +147,12 @@ def test_sections_appear_when_there_is_something_in_them(binary, multiclass, sev
     assert ['id="runs"' in page for page in pages.values()] == [False, False, True]
 
 
+def test_classes_have_their_own_gaps(multiclass):
+    page = audit.render(multiclass)
+    assert 'id="class-gaps"' in page
+    assert page.index('<th scope="row"><bdi>zero</bdi>') > page.index('id="classes"')
+
+
 def test_intersection_matrix_has_each_attribute_alone(binary):
     page = audit.render(binary)
     assert "<bdi>sex</bdi> alone" in page

@@ -133,6 +133,18 @@ def test_two_models_in_words(comparison):
     assert said[1].startswith("Errors moved between classes in pruned (normalised combined error variance")
 
 
+def test_paired_differences_count_headline_metrics_only(comparison):
+    for metrics in comparison["differences"].values():
+        metrics.update(
+            {key: {**found, "difference": 0.0, "low": -0.1, "high": 0.1} for key, found in metrics.items()}
+        )
+    comparison["differences"]["pruned"]["fpr.gap"].update(difference=-0.25, low=-0.3, high=-0.2)
+    comparison["differences"]["pruned"]["npv.gap"].update(difference=0.9, low=0.8, high=1.0)
+    said = next(sentence for sentence in comparison_sentences(comparison) if "paired" in sentence)
+    assert said.startswith("1 of 32 paired differences in headline metrics have an interval without zero;")
+    assert said.endswith("the false positive rate gap in pruned, −0.250 (−0.300 to −0.200).")
+
+
 def test_skipped_classes_are_told(comparison):
     comparison["cev"]["pruned"]["skipped"] = 2
     assert any("were skipped (pruned: up to 2)" in sentence for sentence in comparison_sentences(comparison))

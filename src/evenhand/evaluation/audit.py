@@ -5,24 +5,22 @@ from __future__ import annotations
 import datetime
 import json
 import platform
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from evenhand.evaluation.group_rows import group_rows, overall_row
-from evenhand.evaluation.measure import Frame, frame_of, measure
+from evenhand.evaluation.measure import frame_of, measure
 from evenhand.evaluation.notes import notes_on
 from evenhand.evaluation.options import Options, chosen_metrics
 from evenhand.evaluation.runs import measure_runs
 from evenhand.evaluation.scored import ScoreData, measure_scores
+from evenhand.evaluation.shift_to_groups import shift_to_groups
 from evenhand.evaluation.subject import Grouping, Subject
 from evenhand.evaluation.values import GroupRow, MetricValue, plain
 from evenhand.metrics.catalogue import CATALOGUE
 from evenhand.metrics.counts import Counts
-from evenhand.metrics.metric import Metric
-from evenhand.metrics.pair_tables import all_to_group
 
 
 @dataclass(frozen=True)
@@ -162,6 +160,7 @@ def _scores(grouping: Grouping) -> ScoreData | None:
 
 def _section(grouping: Grouping, subject: Subject, options: Options) -> Section:
     frame = frame_of(grouping.counts, grouping.rows, grouping.names, subject.classes, options)
+    frame = replace(frame, label_rows=grouping.label_rows)
     wanted = [CATALOGUE[key] for key in chosen_metrics(options.metrics, list(CATALOGUE))]
     counted = [metric for metric in wanted if metric.needs == "counts"]
     found = measure_runs(frame, counted) if grouping.runs else measure(frame, counted)
@@ -172,22 +171,6 @@ def _section(grouping: Grouping, subject: Subject, options: Options) -> Section:
     if data is not None:
         single = replace(frame, counts=_one(grouping))
         found |= measure_scores(data, single, [metric for metric in wanted if metric.needs == "scores"])
-    found |= _shift_to_groups(frame, wanted)
+    found |= shift_to_groups(frame, _one(grouping), [metric.key for metric in wanted])
     return Section(tuple(rows), {metric.key: found[metric.key] for metric in wanted if metric.key in found})
 
-
-def _shift_to_groups(frame: Frame, wanted: Sequence[Metric]) -> dict[str, MetricValue]:
-    """S2's fairness use of CEV and SDE: all rows as the base, each group as the alternative; the largest."""
-    keys = [metric.key for metric in wanted if metric.key in ("cev", "sde", "cev_norm", "sde_norm")]
-    if not keys or not len(frame.chosen) or frame.counts.cells.ndim > (4 if frame.counts.multilabel else 3):
-        return {}
-    values = all_to_group(frame.counts)
-    found = {}
-    for key in keys:
-        groups = np.asarray(values[key], dtype=np.float64)[frame.chosen]
-        if np.isnan(groups).all():
-            found[key] = MetricValue(key, float("nan"), undefined=("a rate of all rows is 0 in every class",))
-            continue
-        place = int(np.nanargmax(groups))
-        found[key] = MetricValue(key, float(groups[place]), decided_by=(frame.chosen_names[place],))
-    return found

@@ -107,8 +107,10 @@ def _view(joint: Joint, model: int, weights: FloatArray | None, chosen: Array, o
 
 
 def _pair_values(joint: Joint, weights: FloatArray | None) -> dict[str, FloatArray]:
-    rates = [rate[..., 0, :] for model in (0, 1) for rate in error_rates(joint.margins(model, weights).pooled)]
-    found = pair_measures(*rates, n_classes=joint.n_classes)
+    base, other = (error_rates(joint.margins(model, weights).pooled) for model in (0, 1))
+    rates = (side[..., 0, :] for side in (*base, *other))
+    base_fpr, base_fnr, fpr, fnr = rates
+    found = pair_measures(base_fpr, base_fnr, fpr, fnr, n_classes=joint.n_classes)
     return {key: found[key] for key in PAIR_KEYS}
 
 

@@ -45,17 +45,14 @@ class Joint:
             code = code * n_classes + part
         size = (n_groups + 1) * n_classes ** (1 + len(predictions))
         if size <= DENSE:
-            table = np.bincount(code, minlength=size)
-            cells = np.flatnonzero(table)
-            rows, place = table[cells], None
+            cells = np.flatnonzero(np.bincount(code, minlength=size))
+            lookup = np.zeros(size, dtype=np.int64)
+            lookup[cells] = np.arange(len(cells))
+            place = lookup[code]
         else:
-            cells, place, rows = np.unique(code, return_inverse=True, return_counts=True)
-        if weights is None:
-            total = rows.astype(np.float64)
-        elif place is None:
-            total = np.bincount(code, weights, minlength=size)[cells]
-        else:
-            total = np.bincount(place, weights)
+            cells, place = np.unique(code, return_inverse=True)
+        rows = np.bincount(place, minlength=len(cells))
+        total = np.bincount(place, weights, minlength=len(cells)).astype(np.float64)
         group, truth, *guesses = _decode(cells, n_classes, 1 + len(predictions))
         return cls(group, truth, np.stack(guesses), rows, total, n_groups, n_classes)
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from evenhand.arrays import Array, FloatArray
 from evenhand.evaluation.options import Options
-from evenhand.evaluation.reasons import Reasons, reasons_for
+from evenhand.evaluation.reasons import reasons_for
 from evenhand.evaluation.values import NAN, MetricValue
 from evenhand.metrics.counts import Counts
 from evenhand.metrics.interval import Draws, chance_level, draw_metrics, interval
+from evenhand.metrics.label_rows import LabelRows
 from evenhand.metrics.margins import Margins, margins_of_everyone, margins_of_tables
 from evenhand.metrics.metric import Metric
 from evenhand.metrics.view import Extremes, View
@@ -28,6 +29,7 @@ class Frame:
     chosen: Array
     present: Array
     options: Options
+    label_rows: LabelRows | None = None
 
     @property
     def chosen_names(self) -> tuple[str, ...]:
@@ -71,7 +73,7 @@ def measure(frame: Frame, metrics: Sequence[Metric]) -> dict[str, MetricValue]:
     draws: dict[str, Draws] = {}
     if frame.options.replicates and len(frame.chosen):
         draws = draw_metrics(frame.counts, usable, frame.view(), frame.chosen, replicates=frame.options.replicates,
-                             seed=frame.options.seed, how=frame.options.resampling)
+                             seed=frame.options.seed, how=frame.options.resampling, rows=frame.label_rows)
     found = {metric.key: _measure_one(metric, frame, draws.get(metric.key)) for metric in usable}
     return {metric.key: found.get(metric.key) or _not_served(metric, frame) for metric in metrics}
 
@@ -90,12 +92,12 @@ def _measure_one(metric: Metric, frame: Frame, draws: Draws | None) -> MetricVal
     per_class = metric.per_class(view)
     value = float(metric.reduce(per_class, view))
     reasons = reasons_for(metric, view, per_class, value, frame.chosen_names, frame.classes)
+    decided_by, decided_in = _decided(metric, view, per_class, frame)
     result = MetricValue(
-        metric.key, value, per_class=tuple(per_class.tolist()) if per_class.size > 1 else None,
+        metric.key, value, decided_by=decided_by, decided_in=decided_in, per_class=tuple(per_class.tolist()) if per_class.size > 1 else None,
         undefined=reasons.texts, skipped_classes=reasons.classes, skipped_groups=reasons.groups,
         bounds=_bounds(metric, frame, view), with_small=_with_small(metric, frame),
     )
-    result = replace(result, **_decided(metric, view, per_class, frame))
     return result if draws is None else with_interval(result, metric, draws, frame.options.confidence)
 
 
@@ -110,14 +112,17 @@ def with_interval(result: MetricValue, metric: Metric, draws: Draws, confidence:
                    chance_p=chance_p if compares else None)
 
 
-def _decided(metric: Metric, view: View, per_class: FloatArray, frame: Frame) -> dict[str, object]:
+def _decided(
+    metric: Metric, view: View, per_class: FloatArray, frame: Frame
+) -> tuple[tuple[str, ...] | None, str | None]:
+    """The groups that decided the value, and the class they decided it in."""
     groups = metric.statistic.deciders(view) if metric.statistic else None
     place = _deciding_class(metric, view, per_class)
     if groups is None or np.isnan(per_class[place]):
-        return {}
+        return None, None
     named = tuple(frame.chosen_names[group] for group in groups[place] if group >= 0)
     classes = frame.classes[place] if len(per_class) > 1 else None
-    return {"decided_by": named or None, "decided_in": classes}
+    return named or None, classes
 
 
 def _deciding_class(metric: Metric, view: View, per_class: FloatArray) -> int:
@@ -152,6 +157,3 @@ def _with_small(metric: Metric, frame: Frame) -> float | None:
     if len(frame.present) == len(frame.chosen) or (frame.privileged(frame.present) < 0 and metric.needs_privileged):
         return None
     return float(metric(frame.view(frame.present)))
-
-
-__all__ = ["Frame", "Reasons", "frame_of", "measure", "unknown_margins", "with_interval", "without_unseen_classes"]

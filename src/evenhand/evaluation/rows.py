@@ -14,6 +14,7 @@ from evenhand.evaluation.subject import Grouping, Subject, task_of
 from evenhand.groups import Groups, n_intersections
 from evenhand.levels import code_values
 from evenhand.metrics.counts import Counts
+from evenhand.metrics.label_rows import LabelRows
 
 MOST_CELLS = 256  # intersections beyond this keep only the groups that occur
 
@@ -154,7 +155,8 @@ def _grouping(
     counts = Counts.from_predictions(y, p, groups.ids, n_classes=len(names), n_groups=len(groups), weights=w)
     data = None if s is None else score_data(y, s, groups.ids, len(groups), w, topk=topk)
     levels = tuple(groups.levels_of(group) for group in range(len(groups)))
-    return Grouping(tuple(a.name for a in groups.attributes), groups.names, levels, counts, data)
+    whole = LabelRows.from_rows(y, p, groups.ids, len(groups), w) if y.ndim == 2 and p.ndim == 2 else None
+    return Grouping(tuple(a.name for a in groups.attributes), groups.names, levels, counts, data, whole)
 
 
 def models_of_rows(

@@ -30,8 +30,7 @@ def measure_runs(frame: Frame, metrics: Sequence[Metric]) -> dict[str, MetricVal
     pooled = measure(replace(frame, counts=together, options=replace(frame.options, replicates=0)), metrics)
     singles = [replace(frame, counts=frame.counts[run]) for run in range(runs)]
     draws = [_draws(single, metrics, runs, place) for place, single in enumerate(singles)]
-    view = frame.view()
-    return {metric.key: _summary(metric, pooled[metric.key], view, frame, [d.get(metric.key) for d in draws])
+    return {metric.key: _summary(metric, pooled[metric.key], frame, [d.get(metric.key) for d in draws])
             for metric in metrics}
 
 
@@ -44,9 +43,7 @@ def _draws(frame: Frame, metrics: Sequence[Metric], runs: int, place: int) -> di
                         replicates=max(LEAST_REPLICATES, options.replicates // runs), how=options.resampling)
 
 
-def _summary(
-    metric: Metric, pooled: MetricValue, view: object, frame: Frame, draws: list[Draws | None]
-) -> MetricValue:
+def _summary(metric: Metric, pooled: MetricValue, frame: Frame, draws: list[Draws | None]) -> MetricValue:
     if pooled.undefined and not len(frame.chosen):
         return pooled
     per_run = metric.per_class(frame.view())
@@ -58,7 +55,7 @@ def _summary(
     low, high, sampling = _interval(metric, values, mean, draws, frame.options.confidence)
     spread = float(known.std())
     summary = RunSummary(len(known), mean, spread, float(known.min()), float(known.max()),
-                         float(known.max() - known.min()), variance_share(spread, sampling),
+                         float(known.max() - known.min()), float(variance_share(spread, sampling)),
                          tuple(values.tolist()), *_widest(per_run, frame.classes))
     return replace(pooled, value=mean, low=low, high=high, runs=summary, with_small=None,
                    per_class=tuple(per_class.tolist()) if per_class.size > 1 else None)

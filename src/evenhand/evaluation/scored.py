@@ -19,6 +19,7 @@ from evenhand.metrics.ranked import by_group, exact_average_precision, top_k_acc
 from evenhand.metrics.score_rates import SCORE_RATES
 from evenhand.metrics.scores import Scores
 from evenhand.metrics.undefined import mean_defined
+from evenhand.metrics.view import View
 
 EXACT_VALUES = 5_000_000  # scores up to which sorting them all is quick enough
 COARSE = 240
@@ -44,23 +45,6 @@ class ScoreData:
     def pooled(self) -> dict[str, FloatArray]:
         """The same over all rows, `[K, 1]`."""
         return {**_binned_rates(self.binned.pooled), **self.overall}
-
-
-@dataclass(frozen=True)
-class ScoreView:
-    """Score rates as a comparison looks at them."""
-
-    rates: dict[str, FloatArray]
-    pooled: dict[str, FloatArray]
-    margins: Margins
-
-    def rate(self, key: str) -> FloatArray:
-        """A score rate per class and group."""
-        return self.rates[key]
-
-    def pooled_rate(self, key: str) -> FloatArray:
-        """The same over all rows."""
-        return self.pooled[key]
 
 
 def _binned_rates(scores: Scores) -> dict[str, FloatArray]:
@@ -108,22 +92,24 @@ def measure_scores(data: ScoreData, frame: Frame, metrics: Sequence[Metric]) -> 
     return {metric.key: _measure_one(metric, data, frame, view, draws.get(metric.key)) for metric in usable}
 
 
-def _view(rates: dict[str, FloatArray], pooled: dict[str, FloatArray], chosen: Array, margins: Margins) -> ScoreView:
-    return ScoreView({key: values[..., chosen] for key, values in rates.items()}, pooled, margins)
+def _view(rates: dict[str, FloatArray], pooled: dict[str, FloatArray], chosen: Array, margins: Margins) -> View:
+    """Score rates of the chosen groups as a comparison looks at them."""
+    picked = {key: values[..., chosen] for key, values in rates.items()}
+    return View(margins, known_rates=picked, known_pooled=dict(pooled))
 
 
 def _measure_one(
-    metric: Metric, data: ScoreData, frame: Frame, view: ScoreView, draws: Draws | None
+    metric: Metric, data: ScoreData, frame: Frame, view: View, draws: Draws | None
 ) -> MetricValue:
     if metric.statistic is None:
-        value = data.single.get(metric.key, _single(metric.key, data.binned, frame.chosen))
+        value = data.single.get(metric.key, float(_single(metric.key, data.binned, frame.chosen)))
         why = () if not np.isnan(value) else ("not defined for these rows",)
         result = MetricValue(metric.key, float(value), undefined=why)
     else:
-        per_class = metric.statistic.value(view)  # type: ignore[arg-type]  # a score view has rates, too
-        value = float(metric.reduce(per_class, view))  # type: ignore[arg-type]
-        reasons = reasons_for(metric, view, per_class, value, frame.chosen_names, frame.classes)  # type: ignore[arg-type]
-        groups = metric.statistic.deciders(view)  # type: ignore[arg-type]
+        per_class = metric.statistic.value(view)
+        value = float(metric.reduce(per_class, view))
+        reasons = reasons_for(metric, view, per_class, value, frame.chosen_names, frame.classes)
+        groups = metric.statistic.deciders(view)
         result = MetricValue(metric.key, value, undefined=reasons.texts, skipped_classes=reasons.classes,
                              skipped_groups=reasons.groups,
                              per_class=tuple(per_class.tolist()) if per_class.size > 1 else None)
@@ -134,16 +120,14 @@ def _measure_one(
     return result if draws is None else with_interval(result, metric, draws, frame.options.confidence)
 
 
-def _single(key: str, scores: Scores, chosen: Array) -> float:
-    """The metrics that are one number for all groups together."""
-    functions = {"map": binned.mean_average_precision, "map_u": binned.mean_average_precision_u}
-    if key in functions:
-        return float(functions[key](scores))
-    kept = scores.only(chosen)
-    return float({"dims": binned.dims, "diamr": binned.diamr}[key](kept))
+def _single(key: str, scores: Scores, chosen: Array) -> FloatArray:
+    """The metrics that are one number for all groups together, `[...]`."""
+    if key in ("dims", "diamr"):
+        return getattr(binned, key)(scores.only(chosen))  # type: ignore[no-any-return]
+    return binned.mean_average_precision(scores) if key == "map" else binned.mean_average_precision_u(scores)
 
 
-def _draw(data: ScoreData, frame: Frame, metrics: Sequence[Metric], view: ScoreView) -> dict[str, Draws]:
+def _draw(data: ScoreData, frame: Frame, metrics: Sequence[Metric], view: View) -> dict[str, Draws]:
     """Bootstrap in coarse bins; only the errors are used, so the coarseness does not move the values."""
     coarse = data.binned.coarsen(COARSE) if data.binned.bins % COARSE == 0 else data.binned
     centre = _view(_binned_rates(coarse), _binned_rates(coarse.pooled), frame.chosen, view.margins)
@@ -154,31 +138,38 @@ def _draw(data: ScoreData, frame: Frame, metrics: Sequence[Metric], view: ScoreV
     for first in range(0, total, size):
         drawn = coarse.resample(min(size, total - first), rng, bins=coarse.bins)
         seen = _view(_binned_rates(drawn), _binned_rates(drawn.pooled), frame.chosen, view.margins)
+        _add_top_k(data, frame, centre, seen, rng, len(drawn.cells))
         for metric in metrics:
-            if "topk" in (metric.statistic.rates() if metric.statistic else ()):
-                continue  # a histogram of one-vs-rest scores does not know the order within a row
             parts[metric.key].append(_draw_one(metric, view, centre, seen, coarse, drawn, frame.chosen))
     return {key: _join(found) for key, found in parts.items() if found}
 
 
-def _draw_one(metric: Metric, view: ScoreView, centre: ScoreView, seen: ScoreView, coarse: Scores, drawn: Scores,
+def _add_top_k(
+    data: ScoreData, frame: Frame, centre: View, seen: View, rng: np.random.Generator, replicates: int
+) -> None:
+    """Hits among the k highest are binomial in each group; one-vs-rest histograms know nothing of them."""
+    if "topk" not in data.exact:
+        return
+    n = frame.counts.rows[:-1].sum(axis=(-1, -2))[frame.chosen]
+    overall = data.overall["topk"][0]
+    middle = (data.exact["topk"][0, frame.chosen] * n + overall) / (n + 1)  # borrow a row, as counts do
+    hits = rng.binomial(n, middle, size=(replicates, len(n)))
+    centre.known_rates["topk"], seen.known_rates["topk"] = middle[None], (hits / n)[:, None, :]
+    centre.known_pooled["topk"] = (middle * n).sum(keepdims=True)[None] / n.sum()
+    seen.known_pooled["topk"] = hits.sum(axis=-1)[:, None, None] / n.sum()
+
+
+def _draw_one(metric: Metric, view: View, centre: View, seen: View, coarse: Scores, drawn: Scores,
               chosen: Array) -> Draws:
     if metric.statistic is None:
-        error = np.abs(_singles(metric.key, drawn, chosen) - _single(metric.key, coarse, chosen))
+        error = np.abs(_single(metric.key, drawn, chosen) - _single(metric.key, coarse, chosen))
         return Draws(error, error, False)
-    found = metric.statistic.deviations(centre, seen, view)  # type: ignore[arg-type]
+    found = metric.statistic.deviations(centre, seen, view)
     if found is None:
-        values, middle = (metric.statistic.value(part) for part in (seen, centre))  # type: ignore[arg-type]
-        error = np.abs(metric.reduce(values, view) - metric.reduce(middle, view))  # type: ignore[arg-type]
+        values, middle = (metric.statistic.value(part) for part in (seen, centre))
+        error = np.abs(metric.reduce(values, view) - metric.reduce(middle, view))
         return Draws(error, error, False)
-    return Draws(*(metric.reduce(side, view) for side in found), True)  # type: ignore[arg-type]
-
-
-def _singles(key: str, drawn: Scores, chosen: Array) -> FloatArray:
-    functions = {"map": binned.mean_average_precision, "map_u": binned.mean_average_precision_u}
-    if key in functions:
-        return functions[key](drawn)
-    return {"dims": binned.dims, "diamr": binned.diamr}[key](drawn.only(chosen))
+    return Draws(metric.reduce(found[0], view), metric.reduce(found[1], view), True)
 
 
 def _join(parts: list[Draws]) -> Draws:

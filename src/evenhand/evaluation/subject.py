@@ -9,6 +9,7 @@ import numpy as np
 
 from evenhand.arrays import Array
 from evenhand.metrics.counts import Counts
+from evenhand.metrics.label_rows import LabelRows
 
 Task = Literal["binary", "multiclass", "multilabel"]
 
@@ -17,7 +18,8 @@ Task = Literal["binary", "multiclass", "multilabel"]
 class Grouping:
     """One way to divide the rows: by an attribute, or by the intersection of several.
 
-    `counts` is `[G, C, C]`, or `[R, G, C, C]` with several runs.
+    `counts` is `[G, C, C]`, or `[R, G, C, C]` with several runs. `label_rows` keeps the rows of a multi-label
+    task for the bootstrap.
     """
 
     attributes: tuple[str, ...]
@@ -25,6 +27,7 @@ class Grouping:
     levels: tuple[dict[str, str], ...]
     counts: Counts
     scores: object | None = None
+    label_rows: LabelRows | None = None
 
     @property
     def runs(self) -> int:

@@ -158,8 +158,9 @@ def _build() -> dict[str, Metric]:
     for rate in RATES.values():
         rows += comparisons(rate, "counts")
     rows += _ODDS_ROWS + _S0_ROWS + _S1_ROWS + _S2_ROWS + _S3_ROWS + _S4_ROWS
-    for score in (*SCORE_RATES.values(), TOP_K):
+    for score in SCORE_RATES.values():
         rows += comparisons(score, "scores")
+    rows += comparisons(TOP_K, "scores")
     rows += _OTHER_ROWS + friedler_rows()
     return {row.key: row for row in rows}
 

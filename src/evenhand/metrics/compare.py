@@ -174,8 +174,7 @@ class Combined(Statistic):
 
     def _join(self, values: list[FloatArray]) -> FloatArray:
         stacked = np.stack(values, axis=-1)  # NaN in any part leaves the whole undefined
-        joined: FloatArray = {"sum": stacked.sum, "mean": stacked.mean, "max": stacked.max, "min": stacked.min}[self.how](axis=-1)
-        return joined
+        return np.asarray(getattr(np, self.how)(stacked, axis=-1))
 
     def bounds(self, extremes: Extremes) -> Interval | None:
         found = [part.bounds(extremes) for part in self.parts]

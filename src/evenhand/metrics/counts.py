@@ -9,7 +9,7 @@ own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -38,7 +38,7 @@ class Counts:
     cells: Array
     row_cells: Array | None = None
     square_cells: Array | None = None
-    multilabel: bool = False
+    multilabel: bool = field(default=False, kw_only=True)
 
     # -- making ------------------------------------------------------------------------------------------
     @classmethod
@@ -96,7 +96,7 @@ class Counts:
         >>> Counts.from_cells(np.array([-1]), one, one, np.array([7]), n_groups=1, n_classes=2).unknown[1, 1]
         np.int64(7)
         """
-        shape = (n_groups + 1, n_classes, n_classes)
+        shape: tuple[int, ...] = (n_groups + 1, n_classes, n_classes)
         place = [np.where(group < 0, n_groups, group), truth, prediction]
         if leading is not None:
             shape, place = (n_leading, *shape), [leading, *place]
@@ -212,6 +212,7 @@ def _weight_kinds(weights: object | None, rows: int, like: object) -> list[Any]:
     """The three sums of a weighted table: of weights, of rows, of squared weights; none when unweighted."""
     if weights is None:
         return []
+    w: Any
     if is_torch(like):
         import torch
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from statistics import NormalDist
 
 import numpy as np
 
 from evenhand.arrays import Array, FloatArray
 from evenhand.metrics.counts import Counts
+from evenhand.metrics.label_rows import LabelRows
 from evenhand.metrics.margins import margins_of_everyone, margins_of_tables
 from evenhand.metrics.metric import Metric
 from evenhand.metrics.resample import Resampling, draw, shuffled_groups, smoothed
@@ -33,19 +34,24 @@ class Draws:
 def draw_metrics(
     counts: Counts, metrics: Sequence[Metric], view: View, chosen: Array, *,
     replicates: int = 1000, seed: int = 0, how: Resampling = "stratified", chance: bool = True,
+    rows: LabelRows | None = None,
 ) -> dict[str, Draws]:
     """Bootstrap all metrics together: each rate of each replicate is worked out once.
 
-    `chosen` are the indices of the groups that take part, `view` the observed margins of just those.
+    `chosen` are the indices of the groups that take part, `view` the observed margins of just those. `rows`
+    are the rows of a multi-label task, whose labels must be drawn together.
     """
-    cells = smoothed(counts)
+    cells = smoothed(counts) if rows is None else counts.cells * 1.0
     centre = _view(view, cells, counts, chosen)
     parts: dict[str, list[Draws]] = {metric.key: [] for metric in metrics}
     rng = np.random.default_rng(seed)
+    replicates = replicates if rows is None else rows.replicates(replicates)
     for size in _chunks(replicates, counts.cells.size):
-        drawn = draw(counts, cells, size, rng, how)
-        seen = _view(view, drawn.cells, counts, chosen)
-        null = _view(view, shuffled_groups(counts, size, rng).cells, counts, chosen) if chance else None
+        drawn = draw(counts, cells, size, rng, how).cells if rows is None else rows.draw(size, rng)
+        seen, null = _view(view, drawn, counts, chosen), None
+        if chance:
+            dealt = shuffled_groups(counts, size, rng).cells if rows is None else rows.deal(size, rng)
+            null = _view(view, dealt, counts, chosen)
         for metric in metrics:
             parts[metric.key].append(_draw_one(metric, view, centre, seen, null))
     return {key: _join(found) for key, found in parts.items()}
@@ -54,7 +60,7 @@ def draw_metrics(
 def _view(view: View, cells: Array, counts: Counts, chosen: Array) -> View:
     """The same look at other cells `[..., G + 1, C, C]`."""
     margins = margins_of_tables(cells[..., :-1, :, :], multilabel=counts.multilabel).groups(chosen)
-    return replace(view, margins=margins, everyone=margins_of_everyone(cells, counts.multilabel), _rates={})
+    return view.of(margins, margins_of_everyone(cells, counts.multilabel))
 
 
 def _chunks(replicates: int, cells: int) -> Iterator[int]:

@@ -7,7 +7,7 @@ replicates).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -32,7 +32,7 @@ class Margins:
     predicted: Array
     actual: Array
     n: Array
-    exclusive: bool = True
+    exclusive: bool = field(default=True, kw_only=True)
 
     @property
     def fp(self) -> Array:

@@ -89,8 +89,8 @@ def odds_difference(rate: str, legacy_cell: str) -> ViewFunction:
     """|difference| of a rate between privileged and others; the official code compares raw counts."""
     def value(view: View) -> FloatArray:
         if view.legacy:
-            first, others = split_by_privilege(view)
-            return np.abs(getattr(first, legacy_cell)[..., 0] - getattr(others.pooled, legacy_cell)[..., 0]) * 1.0
+            others, first = _legacy_counts(view, legacy_cell)
+            return np.abs(others - first)
         return np.abs(privileged(rate)(view) - unprivileged(rate)(view))
 
     return value
@@ -100,11 +100,16 @@ def odds_ratio(rate: str, legacy_cell: str) -> ViewFunction:
     """Unprivileged over privileged rate; the official code divides raw counts."""
     def value(view: View) -> FloatArray:
         if view.legacy:
-            first, others = split_by_privilege(view)
-            return _ratio(getattr(others.pooled, legacy_cell)[..., 0], getattr(first, legacy_cell)[..., 0], legacy=True)
+            return _ratio(*_legacy_counts(view, legacy_cell), legacy=True)
         return ratio_to_privileged(rate)(view)
 
     return value
+
+
+def _legacy_counts(view: View, cell: str) -> tuple[FloatArray, FloatArray]:
+    """Raw counts of the others and of the privileged group."""
+    first, others = split_by_privilege(view)
+    return getattr(others.pooled, cell)[..., 0] * 1.0, getattr(first, cell)[..., 0] * 1.0
 
 
 def pooled(rate: str) -> ViewFunction:

@@ -34,8 +34,8 @@ def as_margins(counts: Counts | Margins) -> Margins:
 def over_classes(values: FloatArray, margins: Margins, axis: int = -1) -> FloatArray:
     """The positive class of a binary task; otherwise the mean over the classes that are defined."""
     if values.shape[axis] == 1:
-        return np.take(values, 0, axis=axis)
-    return np.take(values, 1, axis=axis) if margins.binary else mean_defined(values, axis=axis)
+        return np.asarray(np.take(values, 0, axis=axis))
+    return np.asarray(np.take(values, 1, axis=axis)) if margins.binary else mean_defined(values, axis=axis)
 
 
 @dataclass(frozen=True)

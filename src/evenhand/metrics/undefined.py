@@ -19,7 +19,8 @@ def divide(numerator: Array | float, denominator: Array | float) -> FloatArray:
     """
     top, bottom = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
     out = np.full(np.broadcast_shapes(top.shape, bottom.shape), np.nan)
-    return np.divide(top, bottom, out=out, where=bottom != 0)
+    np.divide(top, bottom, out=out, where=bottom != 0)
+    return out
 
 
 def mean_defined(values: Array, axis: int | tuple[int, ...] = -1) -> FloatArray:

@@ -18,6 +18,8 @@ Convention = Literal["strict", "paper", "artifact"]
 class View:
     """Margins `[..., K, G]` seen by a metric; rates are kept, because many metrics share them.
 
+    Rates of scores, which margins cannot tell, are handed in as `known_rates`.
+
     `everyone` pools all rows, those of unknown group or of a group too small to be compared included.
     `privileged` is the index of the group that S3's metrics call privileged; `smoothing` is the
     concentration of S1's intersectional bias; `convention` chooses how S0's metrics treat undefined cases.
@@ -29,22 +31,24 @@ class View:
     privileged: int = 0
     smoothing: float = 1.0
     legacy: bool = False
-    _rates: dict[str, FloatArray] = field(default_factory=dict, repr=False, compare=False)
+    known_rates: dict[str, FloatArray] = field(default_factory=dict, repr=False, compare=False)
+    known_pooled: dict[str, FloatArray] = field(default_factory=dict, repr=False, compare=False)
+
+    def of(self, margins: Margins, everyone: Margins | None = None) -> View:
+        """The same look at other margins."""
+        return replace(self, margins=margins, everyone=everyone, known_rates={}, known_pooled={})
 
     def rate(self, key: str) -> FloatArray:
         """A rate per class and group, `[..., K, G]` (K = 1 for rates that look at all classes at once)."""
-        if key not in self._rates:
-            self._rates[key] = RATES[key].of(self.margins)
-        return self._rates[key]
+        if key not in self.known_rates:
+            self.known_rates[key] = RATES[key].of(self.margins)
+        return self.known_rates[key]
 
     def pooled_rate(self, key: str) -> FloatArray:
         """The same rate over all groups together, `[..., K, 1]`."""
-        return self.pooled.rate(key)
-
-    @property
-    def pooled(self) -> View:
-        """All groups as one."""
-        return replace(self, margins=self.margins.pooled, _rates={})
+        if key not in self.known_pooled:
+            self.known_pooled[key] = RATES[key].of(self.margins.pooled)
+        return self.known_pooled[key]
 
     @property
     def shares(self) -> FloatArray:
@@ -81,5 +85,5 @@ class Extremes:
             part = {cell: getattr(u, cell) if cell in cells else np.zeros_like(u.tp) for cell in ("tp", "fp", "fn", "tn")}
             hit, predicted, actual = part["tp"], part["tp"] + part["fp"], part["tp"] + part["fn"]
             total = predicted + part["fn"] + part["tn"]
-        return rate.of(Margins(m.tp + hit, m.predicted + predicted, m.actual + actual, m.n + total, m.exclusive))
+        return rate.of(Margins(m.tp + hit, m.predicted + predicted, m.actual + actual, m.n + total, exclusive=m.exclusive))
 

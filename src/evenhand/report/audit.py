@@ -32,6 +32,7 @@ def render(audit: Json) -> str:
         crossings=[t for key in main_rates(audit) if (t := tables.crossing(audit, key))],
         ladder=ladder(audit),
         classes=tables.class_table(audit),
+        class_gaps=tables.class_gaps(audit),
         metrics=metric_rows(audit["metrics"]),
         families=sorted({define(key).family for key in audit["metrics"]}),
         runs=runs.run_view(audit),

@@ -34,14 +34,14 @@ def small_groups(audit: Json) -> str:
 
 
 def _the_groups(groups: Sequence[Json]) -> str:
-    names = listed(f"{group['name']} (n = {count(group['n'])})" for group in groups)
+    names = listed((f"{group['name']} (n = {count(group['n'])})" for group in groups), limit=2)
     return f"The group {names} is" if len(groups) == 1 else f"The groups {names} are"
 
 
 def _with_them(audit: Json, groups: Sequence[Json]) -> str:
     for key in ranked_gaps(audit["metrics"])[:1]:
         with_small = audit["metrics"][key].get("with_small")
-        if defined(with_small):
+        if defined(with_small) and with_small != audit["metrics"][key]["value"]:
             them = "it" if len(groups) == 1 else "them"
             return f" (with {them} the {short_label(key)} gap would be {number(with_small)})"
     return ""

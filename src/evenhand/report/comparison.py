@@ -17,7 +17,7 @@ from evenhand.report.figures import (
     scatter,
     sequential_legend,
 )
-from evenhand.report.headline import GAPS, RATIOS, WORST
+from evenhand.report.headline import GAPS, RATIOS, WORST, label
 from evenhand.report.numbers import defined, without_nan
 from evenhand.report.palette import step_from_reference
 from evenhand.report.verdict_comparison import alternatives, comparison_sentences
@@ -126,7 +126,7 @@ def difference_views(comparison: Json) -> list[dict[str, Any]]:
         keys = [key for key in GAPS + RATIOS + WORST if key in metrics] or list(metrics)
         rows = [
             ForestRow(
-                define(key).name,
+                label(key),
                 found.get("difference"),
                 found.get("low"),
                 found.get("high"),

@@ -53,6 +53,17 @@ def headline(metrics: Metrics) -> list[str]:
     return present(metrics, GAPS + RATIOS + WORST) or list(metrics)[:12]
 
 
+def label(key: str) -> str:
+    """Rate and comparison in few words.
+
+    >>> label("ppv.gap"), label("dp")
+    ('positive predictive value gap', 'demographic parity (DP)')
+    """
+    if key in GAPS + RATIOS:
+        return f"{short_label(key)} {key.rpartition('.')[2]}"
+    return define(key).name
+
+
 def beyond_chance(key: str, metric: Mapping[str, Any]) -> bool | None:
     """Whether a value is worse than what random group labels reach; None when that is not known.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 UNDEFINED = "–"
 MINUS = "−"
+ROUNDING = 1e-12  # what arithmetic leaves of a zero
 
 
 def defined(x: Any) -> bool:
@@ -43,10 +44,10 @@ def number(x: Any, decimals: int = 3, signed: bool = False) -> str:
     if not defined(x):
         return UNDEFINED
     x = float(x)
-    sign = MINUS if x < 0 else "+" if signed and x > 0 else ""
+    sign = "" if abs(x) <= ROUNDING else MINUS if x < 0 else "+" if signed and x > 0 else ""
     if math.isinf(x):
         return f"{sign}∞"
-    if 0 < abs(x) < 0.5 * 10**-decimals:
+    if ROUNDING < abs(x) < 0.5 * 10**-decimals:
         smallest = f"{10**-decimals:.{decimals}f}"
         return f"<{smallest}" if x > 0 else f">{MINUS}{smallest}"
     return f"{sign}{abs(x):,.{1 if abs(x) >= 1000 else decimals}f}"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evenhand.report.headline import GAPS, present
 from evenhand.report.names import rate_head, rate_name, rates_present, why_undefined
 from evenhand.report.numbers import UNDEFINED, defined, interval, number
 from evenhand.report.palette import step_from_reference
@@ -52,7 +53,7 @@ def rates_table(groups: Sequence[Json], overall: Json) -> dict[str, Any]:
             "share": group["n"] / largest,
             "cells": [rate_cell(group, key, overall) for key in keys],
         }
-        for group in groups
+        for group in sorted(groups, key=lambda group: not group["n"])  # those without rows at the end
     ]
     heads = [{"key": key, "head": rate_head(key), "name": rate_name(key)} for key in keys]
     return {"heads": heads, "rows": rows, "overall": [rate_cell(overall, key, overall) for key in keys]}
@@ -73,6 +74,16 @@ def class_table(audit: Json, key: str = "tpr") -> dict[str, Any] | None:
         rows.append({"class": name, "overall": number(reference[i]), "gap": gap, "cells": cells})
     rows.sort(key=lambda row: -(row["gap"] if row["gap"] is not None else -1.0))
     return {"groups": [group["name"] for group in groups], "rows": rows, "rate": rate_name(key)}
+
+
+def class_gaps(audit: Json) -> dict[str, Any] | None:
+    """The headline gaps of each class by itself (a metric's value is their mean); None for two classes."""
+    keys = [key for key in present(audit["metrics"], GAPS) if audit["metrics"][key].get("per_class")]
+    if not keys or audit["task"] == "binary":
+        return None
+    columns = [audit["metrics"][key]["per_class"] for key in keys]
+    rows = [(name, [column[i] for column in columns]) for i, name in enumerate(audit["classes"])]
+    return {"heads": [rate_head(key.partition(".")[0]) for key in keys], "keys": keys, "rows": rows}
 
 
 def _class_cell(value: float | None, reference: float | None, key: str) -> Cell:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evenhand.report.definitions import define
+from evenhand.report.headline import headline, label
 from evenhand.report.names import isolated, listed
 from evenhand.report.numbers import UNDEFINED, count, defined, interval, number, percent
 
@@ -112,26 +112,27 @@ def _one_class(comparison: Json, model: str) -> str:
 
 
 def _differences(comparison: Json) -> str:
-    clear = []
-    total = 0
-    for model, metrics in (comparison.get("differences") or {}).items():
-        for key, found in metrics.items():
-            total += 1
-            if (
-                all(defined(found.get(end)) for end in ("difference", "low", "high"))
-                and found["low"] * found["high"] > 0
-            ):
-                clear.append((abs(found["difference"]), model, key, found))
-    if not total:
+    cases = [
+        (model, key, metrics[key])
+        for model, metrics in (comparison.get("differences") or {}).items()
+        for key in headline(metrics)
+        if all(defined(metrics[key].get(end)) for end in ("difference", "low", "high"))
+    ]
+    clear = [case for case in cases if case[2]["low"] * case[2]["high"] > 0]
+    if not cases:
         return ""
     if not clear:
-        return f"None of the {total} paired differences in metrics has an interval that leaves out zero."
-    _, model, key, found = max(clear, key=lambda case: case[0])
-    size = number(found["difference"], signed=True)
+        return (
+            f"None of the {len(cases)} paired differences in headline metrics has an interval without zero."
+        )
+    model, key, found = max(clear, key=lambda case: abs(case[2]["difference"]))
+    size, spread = (
+        number(found["difference"], signed=True),
+        interval((found["low"], found["high"]), signed=True),
+    )
     return (
-        f"{len(clear)} of {total} paired differences in metrics have an interval that leaves out zero;"
-        f" the largest is the {define(key).name} of {isolated(model)}, {size}"
-        f" ({interval((found['low'], found['high']), signed=True)})."
+        f"{len(clear)} of {len(cases)} paired differences in headline metrics have an interval without zero;"
+        f" the largest is that of the {label(key)} in {isolated(model)}, {size} ({spread})."
     )
 
 

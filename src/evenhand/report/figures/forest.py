@@ -49,8 +49,8 @@ def forest(
 ) -> str:
     """A forest plot; `within` are values that the axis must hold.
 
-    A dot is hollow when its row is not `remarkable` (its value is within the level of chance), or, for `signed` differences (which have no
-    level of chance), when its interval holds the reference.
+    A dot is hollow when its row is not `remarkable` (its value is within the level of chance); among `signed`
+    differences, which have no level of chance, when its interval holds the reference.
 
     >>> row = ForestRow("tpr gap", 0.3, 0.2, 0.4, chance=0.1)
     >>> forest([row], title="gaps", reference=("ideal", 0.0)).count("<circle")
@@ -86,7 +86,7 @@ def _centres(rows: Sequence[ForestRow], narrow: bool) -> tuple[list[float], floa
 
 
 def _label_room(rows: Sequence[ForestRow]) -> float:
-    return min(250.0, max([90.0, *(text_width(row.label) + 24 for row in rows)]))
+    return min(250.0, max([90.0, *(text_width(row.label, 14.5 if row.heading else 13) + 24 for row in rows)]))
 
 
 def _lines(
