@@ -1,13 +1,13 @@
-"""How often do the intervals hold the truth? Simulated data sets with known rates, and three kinds of interval.
+"""How often do the intervals hold the truth? Simulated data with known rates, and three kinds of interval.
 
-Every data set has G groups of n rows, half of them positive in expectation, predicted right at known rates. For
-each, the interval of the audit is made by the audit's own code, next to two textbook ones: percentile (the
-quantiles of the resampled metric) and basic (those quantiles reflected in the estimate). Coverage is the share
-of data sets whose interval holds the true value of the metric; it should be 95 %.
+Every data set has G groups of n rows, half of them positive in expectation, predicted right at known rates.
+For each, the interval of the audit is made by the audit's own code, next to two textbook ones: percentile (the
+quantiles of the resampled metric) and basic (those quantiles reflected in the estimate). Coverage is the
+share of data sets whose interval holds the true value of the metric; it should be 95 %.
 
-    python tools/coverage_simulation.py                       # prints the tables: a quarter of an hour on one core
-    python tools/coverage_simulation.py --sets 50             # a quick look
-    python tools/coverage_simulation.py --write docs/intervals.md    # puts them between the markers of the page
+    python tools/coverage_simulation.py                            # prints the tables; half an hour on one core
+    python tools/coverage_simulation.py --sets 50                  # a quick look
+    python tools/coverage_simulation.py --write docs/intervals.md  # puts them between the page's markers
 """
 
 from __future__ import annotations
@@ -32,7 +32,21 @@ from evenhand.metrics.view import View
 CONFIDENCE, REPLICATES, ROUNDING = 0.95, 1000, 1e-9
 GROUPS, ROWS = (2, 4, 8, 16), (50, 200, 1000)
 COMPARED = ("tpr.gap", "tpr.worst", "tpr.ratio")
-MORE = ("odds.max", "tpr.spread", "tpr.to_overall", "dp", "di", "spsf", "ba", "acc_u", "min_acc.label_attr", "eps")
+MORE = (
+    "odds.max",
+    "tpr.spread",
+    "tpr.to_overall",
+    "mcc.gap",
+    "dp",
+    "di",
+    "spsf",
+    "fped",
+    "ba",
+    "ba_signed",
+    "acc_u",
+    "min_acc.label_attr",
+    "eps",
+)
 MANY = 1e9  # rows a group of the population, so that smoothing does not show in the truth
 BEGIN, END = "<!-- coverage: written by tools/coverage_simulation.py -->", "<!-- end of coverage -->"
 
@@ -54,7 +68,7 @@ PATTERNS = (
     Pattern("equal, 0.7", lambda g: np.full(g, 0.7), lambda g: np.full(g, 0.2)),
     Pattern("spaced, 0.5 to 0.9", lambda g: np.linspace(0.5, 0.9, g), lambda g: np.linspace(0.1, 0.3, g)),
     Pattern("one apart, 0.8 and 0.6", _one_apart(0.8, 0.6), _one_apart(0.2, 0.3)),
-    Pattern("near 1, 0.90 to 0.98", lambda g: np.linspace(0.90, 0.98, g), lambda g: np.linspace(0.02, 0.1, g)),
+    Pattern("near 1, 0.9 to 0.98", lambda g: np.linspace(0.9, 0.98, g), lambda g: np.linspace(0.02, 0.1, g)),
 )
 
 
@@ -81,14 +95,15 @@ def intervals(counts: Counts, metrics: list[Metric], seed: int) -> dict[str, lis
         value, values = float(metric(view)), metric(plain)
         known = values[~np.isnan(values)]
         low, high = np.quantile(known, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-        ends = [interval(value, draws[metric.key], metric, CONFIDENCE), (low, high), (2 * value - high, 2 * value - low)]
+        ours = interval(value, draws[metric.key], metric, CONFIDENCE)
+        ends = [ours, (low, high), (2 * value - high, 2 * value - low)]
         found[metric.key] = [(max(a, metric.low), min(b, metric.high)) for a, b in ends]
     return found
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of one metric in one setting: coverage and mean width by method, and how often the upper end is too low."""
+    """Of one metric in one setting, by method: coverage, mean width, how often the truth lies above."""
 
     coverage: FloatArray
     width: FloatArray
@@ -96,8 +111,9 @@ class Outcome:
     truth: float
 
 
-def simulate(pattern: Pattern, groups: int, rows: int, sets: int, keys: tuple[str, ...]) -> dict[str, Outcome]:
+def simulate(pattern: Pattern, groups: int, rows: int, sets: int) -> dict[str, Outcome]:
     """Coverage over `sets` data sets of one pattern, number of groups and rows a group."""
+    keys = COMPARED + MORE
     metrics = [CATALOGUE[key] for key in keys]
     cells = population(pattern, groups)
     truth = {metric.key: float(metric(view_of(cells * MANY))) for metric in metrics}
@@ -118,56 +134,79 @@ def _outcome(ends: FloatArray, truth: FloatArray) -> Outcome:
     return Outcome(held.mean(axis=0), width, (high < truth).mean(axis=0), float(truth.mean()))
 
 
+Found = dict[tuple[str, int, int], dict[str, Outcome]]
+
+
 def tables(sets: int) -> Iterator[str]:
     """The page's tables, as Markdown."""
-    found = {(p.name, g, n): simulate(p, g, n, sets, COMPARED + MORE) for p in PATTERNS for g in GROUPS for n in ROWS}
+    found = {(p.name, g, n): simulate(p, g, n, sets) for p in PATTERNS for g in GROUPS for n in ROWS}
     for key in COMPARED:
         yield _table_of(key, found)
     yield _table_of_more(found)
     yield _table_of_others(OTHERS, sets)
 
 
-def _table_of(key: str, found: dict[tuple[str, int, int], dict[str, Outcome]]) -> str:
-    head = "| true rates | groups | truth | " + " | ".join(f"n = {n} | percentile | basic | width" for n in ROWS) + " |"
-    lines = [f"**`{key}`**: coverage of the audit's interval, of the percentile and of the basic bootstrap; mean "
-             "width of the audit's.", "", head, "|---|---|---|" + "---|" * 4 * len(ROWS)]
+def _table_of(key: str, found: Found) -> str:
+    columns = " | ".join(f"n = {n} | percentile | basic | width" for n in ROWS)
+    title = f"**`{key}`**, coverage in percent, with the mean width of the audit's interval."
+    lines = [
+        title,
+        "",
+        f"| true rates | groups | truth | {columns} |",
+        "|---|---|---|" + "---|" * 4 * len(ROWS),
+    ]
     for pattern in PATTERNS:
         for groups in GROUPS:
             outcomes = [found[pattern.name, groups, n][key] for n in ROWS]
-            cells = [f"**{_percent(o.coverage[0])}** | {_percent(o.coverage[1])} | {_percent(o.coverage[2])} | "
-                     f"{o.width[0]:.2f}" for o in outcomes]
-            lines.append(f"| {pattern.name} | {groups} | {outcomes[0].truth:.3g} | " + " | ".join(cells) + " |")
+            cells = [
+                [
+                    f"**{o.coverage[0]:.1%}**",
+                    f"{o.coverage[1]:.1%}",
+                    f"{o.coverage[2]:.1%}",
+                    f"{o.width[0]:.2f}",
+                ]
+                for o in outcomes
+            ]
+            lines.append(_row(pattern.name, groups, f"{outcomes[0].truth:.3g}", *sum(cells, [])))
     return "\n".join(lines)
 
 
-def _table_of_more(found: dict[tuple[str, int, int], dict[str, Outcome]]) -> str:
+def _table_of_more(found: Found) -> str:
     """Lowest, mean and highest coverage of the audit's interval over all settings, and where it is lowest."""
-    lines = ["**Other metrics**, the audit's interval over all 48 settings above.", "",
-             "| metric | lowest | mean | highest | where it is lowest | percentile, lowest | percentile, mean |",
-             "|---|---|---|---|---|---|---|"]
+    lines = [
+        f"**All simulated metrics**, the audit's interval over the {len(found)} settings above.",
+        "",
+        "| metric | lowest | mean | highest | where it is lowest | percentile, lowest | percentile, mean |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for key in COMPARED + MORE:
-        ours, theirs = ({place: outcomes[key].coverage[method] for place, outcomes in found.items()} for method in (0, 1))
-        name, groups, n = min(ours, key=lambda place: ours[place])
-        lines.append(f"| `{key}` | {_percent(min(ours.values()))} | {_percent(np.mean(list(ours.values())))} | "
-                     f"{_percent(max(ours.values()))} | {name}; {groups} groups, n = {n} | "
-                     f"{_percent(min(theirs.values()))} | {_percent(np.mean(list(theirs.values())))} |")
+        ours, theirs = (np.array([o[key].coverage[method] for o in found.values()]) for method in (0, 1))
+        name, groups, n = list(found)[int(ours.argmin())]
+        where = f"{name}; {groups} groups, n = {n}"
+        numbers = [
+            f"{share:.1%}" for share in (ours.min(), ours.mean(), ours.max(), theirs.min(), theirs.mean())
+        ]
+        lines.append(_row(f"`{key}`", f"**{numbers[0]}**", *numbers[1:3], where, *numbers[3:]))
     return "\n".join(lines)
 
 
 def _table_of_others(situations: Sequence[Situation], sets: int) -> str:
-    lines = ["**Other situations**, the audit's interval.", "",
-             "| situation | metric | true value (mean) | coverage | truth above the upper end | mean width |",
-             "|---|---|---|---|---|---|"]
+    lines = [
+        "**Other situations**, the audit's interval.",
+        "",
+        "| situation | metric | true value (mean) | coverage | truth above the upper end | mean width |",
+        "|---|---|---|---|---|---|",
+    ]
     for situation in situations:
         found = np.array([situation.interval_of(seed) for seed in range(sets)])
-        outcome = _outcome(found[:, None, :2], found[:, 2:])
-        lines.append(f"| {situation.name} | `{situation.key}` | {outcome.truth:.3g} | **{_percent(outcome.coverage[0])}** | "
-                     f"{_percent(outcome.above[0])} | {outcome.width[0]:.2f} |")
+        o = _outcome(found[:, None, :2], found[:, 2:])
+        numbers = (f"{o.truth:.3g}", f"**{o.coverage[0]:.1%}**", f"{o.above[0]:.1%}", f"{o.width[0]:.2f}")
+        lines.append(_row(situation.name, f"`{situation.key}`", *numbers))
     return "\n".join(lines)
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
+def _row(*cells: object) -> str:
+    return "| " + " | ".join(str(cell) for cell in cells) + " |"
 
 
 def write(page: Path, text: str) -> None:
@@ -182,7 +221,8 @@ def main() -> None:
     parser.add_argument("--sets", type=int, default=1000, help="simulated data sets of each setting")
     parser.add_argument("--write", type=Path, help="the page whose tables are to be replaced")
     options = parser.parse_args()
-    text = f"\n{options.sets} data sets each, {REPLICATES} replicates.\n\n" + "\n\n".join(tables(options.sets)) + "\n"
+    parts = [f"{options.sets} data sets in each setting, {REPLICATES} replicates.", *tables(options.sets)]
+    text = "\n" + "\n\n".join(parts) + "\n"
     if options.write is None:
         sys.stdout.write(text)
     else:

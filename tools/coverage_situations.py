@@ -1,4 +1,4 @@
-"""Situations beside the plain one of the coverage simulation: weights, classes, labels, scores, runs, group sizes."""
+"""Situations beside the plain one of the coverage simulation: weights, classes, labels, scores, runs, sizes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import evenhand
 from evenhand.arrays import Array, FloatArray
 
 TPR, FPR = np.array([0.6, 0.65, 0.7, 0.8]), np.array([0.1, 0.15, 0.2, 0.2])
-SIZES = np.repeat([600, 300, 80, 20], 1)  # very unequal groups
+SIZES = np.array([600, 300, 80, 20])  # very unequal groups
 
 
 @dataclass(frozen=True)
@@ -42,16 +42,18 @@ def _gap(values: FloatArray) -> float:
 
 def weighted(spread: float) -> Situation:
     """Weights that have nothing to do with the predictions: the truth is the one without them."""
+
     def interval_of(seed: int) -> tuple[float, float, float]:
         rng = np.random.default_rng([1, seed])
         y, p, g = _rows(rng, np.full(4, 300))
         return _interval("tpr.gap", _gap(TPR), y, p, g, weights=rng.lognormal(0, spread, len(g)))
 
-    return Situation(f"weights, log-normal with deviation {spread:g}; 4 groups of 300", "tpr.gap", interval_of)
+    return Situation(f"log-normal weights, deviation {spread:g}; 4 groups of 300", "tpr.gap", interval_of)
 
 
 def unequal_sizes(resampling: str) -> Situation:
     """The sizes of the groups are drawn too."""
+
     def interval_of(seed: int) -> tuple[float, float, float]:
         rng = np.random.default_rng([2, seed])
         sizes = rng.multinomial(SIZES.sum(), SIZES / SIZES.sum())
@@ -64,7 +66,7 @@ def many_classes() -> Situation:
     """Five classes; a group's predictions are right at its own rate and otherwise any class."""
     right = np.array([0.9, 0.8, 0.6])
     shares = np.array([0.4, 0.3, 0.15, 0.1, 0.05])
-    selection = right[:, None] * shares + (1 - right[:, None]) * 0.2  # wrong guesses are uniform over all five
+    selection = right[:, None] * shares + (1 - right[:, None]) * 0.2  # else any of the five
     truth = float((selection.max(axis=0) - selection.min(axis=0)).mean())
 
     def interval_of(seed: int) -> tuple[float, float, float]:
@@ -78,7 +80,8 @@ def many_classes() -> Situation:
 
 
 def many_labels(same: bool) -> Situation:
-    """Ten labels, independent of each other or all the same: the audit draws each label by itself."""
+    """Ten labels, independent of each other or all the same: the labels of a row are drawn together."""
+
     def interval_of(seed: int) -> tuple[float, float, float]:
         rng = np.random.default_rng([4, seed])
         columns = [_rows(rng, np.full(4, 300)) for _ in range(1 if same else 10)]
@@ -107,6 +110,7 @@ def scores(key: str, equal: bool) -> Situation:
 
 def runs() -> Situation:
     """Five trainings whose rates vary; the interval is for a single one, so a sixth is asked."""
+
     def interval_of(seed: int) -> tuple[float, float, float]:
         rng = np.random.default_rng([6, seed])
         rates = np.clip(TPR + rng.normal(0, 0.03, (6, 4)), 0, 1)
@@ -119,7 +123,15 @@ def runs() -> Situation:
 
 
 OTHERS = (
-    weighted(0.5), weighted(1.0), unequal_sizes("stratified"), unequal_sizes("whole"), many_classes(),
-    many_labels(same=False), many_labels(same=True), scores("auc.gap", equal=True), scores("auc.gap", equal=False),
-    scores("auc.worst", equal=False), runs(),
+    weighted(0.5),
+    weighted(1.0),
+    unequal_sizes("stratified"),
+    unequal_sizes("whole"),
+    many_classes(),
+    many_labels(same=False),
+    many_labels(same=True),
+    scores("auc.gap", equal=True),
+    scores("auc.gap", equal=False),
+    scores("auc.worst", equal=False),
+    runs(),
 )

@@ -141,7 +141,7 @@ def test_paired_differences_count_headline_metrics_only(comparison):
     comparison["differences"]["pruned"]["fpr.gap"].update(difference=-0.25, low=-0.3, high=-0.2)
     comparison["differences"]["pruned"]["npv.gap"].update(difference=0.9, low=0.8, high=1.0)
     said = next(sentence for sentence in comparison_sentences(comparison) if "paired" in sentence)
-    assert said.startswith("1 of 32 paired differences in headline metrics have an interval without zero;")
+    assert said.startswith("1 of 32 paired differences in headline metrics has an interval without zero;")
     assert said.endswith("the false positive rate gap in pruned, −0.250 (−0.300 to −0.200).")
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand.errors import InputError
 from evenhand.groups import Groups
 from evenhand.tables import Columns, read_cells
 
@@ -259,7 +260,7 @@ def test_one_column_may_play_several_parts(tmp_path):
 def test_progress_is_told_what_is_read(tmp_path, table):
     told = []
     read_cells([write(table, tmp_path, ".csv")], BASIC, progress=told.append)
-    assert told == ["reading preds.csv"]
+    assert told == ["500 rows read"]
 
 
 def test_a_missing_weight_of_a_row_that_is_left_out_does_not_matter(tmp_path):
@@ -272,3 +273,28 @@ def test_a_missing_weight_of_a_row_that_is_left_out_does_not_matter(tmp_path):
         1,
         3,
     )
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_pieces_add_up(tmp_path, table, ending, monkeypatch):
+    columns = Columns("y", "p", ("sex", "band"), weight="w", run="seed")
+    (tmp_path / "more").mkdir()
+    files = [write(table, tmp_path, ending), write(table[:77], tmp_path / "more", ending)]
+    whole = read_cells(files, columns)
+    for name, rows in (("PIECE", 64), ("BATCH", 64), ("HELD", 100)):
+        monkeypatch.setattr(f"evenhand.tables.pieces.{name}", rows)
+    assert_same(whole, read_cells(files, columns))
+
+
+def test_a_faulty_weight_in_one_of_many_pieces_is_found(tmp_path, table, monkeypatch):
+    monkeypatch.setattr("evenhand.tables.pieces.PIECE", 64)
+    table = table.with_columns(w=pl.when(pl.int_range(pl.len()) == 433).then(-0.5).otherwise("w"), y=1, p=1)
+    with pytest.raises(InputError, match=r"holds -0\.5 in row 434"):
+        read_cells([write(table, tmp_path, ".parquet")], Columns("y", "p", ("seed",), weight="w"))
+
+
+def test_a_column_of_ids_is_refused_before_it_is_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr("evenhand.tables.cells.group_in_pieces", None)  # calling it would be a TypeError
+    frame = pl.DataFrame({"y": 1, "p": 1, "sex": range(30_000)})
+    with pytest.raises(InputError, match="has 20000 different values .* it looks like an id"):
+        read_cells([write(frame, tmp_path, ".parquet")], BASIC)

@@ -44,9 +44,9 @@ class Change:
 def against(old: Json, new: Json, tolerance: float = 0.0, keys: Sequence[str] = ()) -> list[Change]:
     """Compare two audits (dictionaries): the headline metrics, and those in `keys`.
 
-    A metric has regressed when it moved in the worse direction by more than `tolerance` and its old value lies
-    outside the new interval, or when it had a value and has none now. An audit made by another version of
-    evenhand will do; one of other groups or classes will not.
+    A metric has regressed when it moved in the worse direction by more than `tolerance` and its old value
+    lies outside the new interval, or when it had a value and has none now. An audit made by another version
+    of evenhand will do; one of other groups or classes will not.
     """
     if tolerance < 0:
         raise InputError(f"the tolerance must not be negative, and {tolerance} is")
@@ -69,11 +69,9 @@ def refuse_other(old: Json, new: Json) -> None:
             raise InputError(
                 f"the earlier audit differs in {called}: {_said(old[part])}, now {_said(new[part])}"
             )
-    convention = (old.get("method") or {}).get("convention", "strict")
-    if convention != new["method"]["convention"]:
-        raise InputError(
-            f"the earlier audit was made with the convention '{convention}', not '{new['method']['convention']}'"
-        )
+    then, today = ((audit.get("method") or {}).get("convention", "strict") for audit in (old, new))
+    if then != today:
+        raise InputError(f"the earlier audit was made with the convention '{then}', this one with '{today}'")
     before, now = ([group["name"] for group in audit["groups"] if group["n"]] for audit in (old, new))
     for names, others, when in (
         (before, now, "only in the earlier audit"),

@@ -16,7 +16,14 @@ import numpy as np
 from evenhand.arrays import Array, FloatArray
 from evenhand.metrics.range_error import ratio_deviations, range_deviations
 from evenhand.metrics.rates import Better
-from evenhand.metrics.undefined import count_defined, divide, max_defined, mean_defined, min_defined
+from evenhand.metrics.undefined import (
+    count_defined,
+    divide,
+    index_of_largest,
+    max_defined,
+    mean_defined,
+    min_defined,
+)
 from evenhand.metrics.view import Extremes, View
 
 Interval = tuple[FloatArray, FloatArray]
@@ -143,12 +150,6 @@ class Compared(Statistic):
         if self.how in ("worst", "best"):
             return index_of_largest(-r if self._takes_lowest() else r)[..., None]
         return np.stack([index_of_largest(r), index_of_largest(-r)], axis=-1)
-
-
-def index_of_largest(r: FloatArray) -> Array:
-    """Index of the largest defined entry, -1 if none is."""
-    place = np.where(np.isnan(r), -np.inf, r).argmax(axis=-1)
-    return np.where(count_defined(r) > 0, place, -1)
 
 
 def _widest(first: FloatArray, second: FloatArray, apply: Callable[[Array, Array], Array]) -> FloatArray:

@@ -70,6 +70,8 @@ class Counts:
         n_groups = _limit(n_groups, g, g, "groups")
         tables = [_count_runs(truth, guess, g, n_groups, n_classes, kinds) for truth, guess in labels]
         stacked = [np.stack(kind, axis=-4) if multilabel else kind[0] for kind in zip(*tables, strict=True)]
+        if kinds:
+            stacked[1] = np.rint(stacked[1]).astype(np.int64)  # counted as a sum of ones, but a number of rows
         return cls(*stacked, multilabel=multilabel)
 
     @classmethod

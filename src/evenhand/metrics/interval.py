@@ -13,7 +13,7 @@ from evenhand.metrics.counts import Counts
 from evenhand.metrics.label_rows import LabelRows
 from evenhand.metrics.margins import margins_of_everyone, margins_of_tables
 from evenhand.metrics.metric import Metric
-from evenhand.metrics.resample import Resampling, draw, shuffled_groups, smoothed
+from evenhand.metrics.resample import Resampling, draw, expected_cells, shuffled_groups, smoothed
 from evenhand.metrics.undefined import divide
 from evenhand.metrics.view import View
 
@@ -41,13 +41,14 @@ def draw_metrics(
     `chosen` are the indices of the groups that take part, `view` the observed margins of just those. `rows`
     are the rows of a multi-label task, whose labels must be drawn together.
     """
-    cells = smoothed(counts) if rows is None else counts.cells * 1.0
-    centre = _view(view, cells, counts, chosen)
+    chances = smoothed(counts)
+    middle = expected_cells(counts, chances) if rows is None else counts.cells * 1.0
+    centre = _view(view, middle, counts, chosen)
     parts: dict[str, list[Draws]] = {metric.key: [] for metric in metrics}
     rng = np.random.default_rng(seed)
     replicates = replicates if rows is None else rows.replicates(replicates)
     for size in _chunks(replicates, counts.cells.size):
-        drawn = draw(counts, cells, size, rng, how).cells if rows is None else rows.draw(size, rng)
+        drawn = draw(counts, chances, size, rng, how).cells if rows is None else rows.draw(size, rng)
         seen, null = _view(view, drawn, counts, chosen), None
         if chance:
             dealt = shuffled_groups(counts, size, rng).cells if rows is None else rows.deal(size, rng)

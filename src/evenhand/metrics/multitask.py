@@ -14,11 +14,10 @@ from typing import Literal
 import numpy as np
 
 from evenhand.arrays import Array, FloatArray
-from evenhand.metrics.compare import index_of_largest
 from evenhand.metrics.counts import Counts
 from evenhand.metrics.margins import Margins
 from evenhand.metrics.rates import RATES, as_margins, over_classes
-from evenhand.metrics.undefined import divide, max_defined, mean_defined, min_defined
+from evenhand.metrics.undefined import divide, index_of_largest, max_defined, mean_defined, min_defined
 from evenhand.metrics.view import View
 
 Cells = Literal["attr", "label_attr"]

@@ -9,9 +9,9 @@ hold the maximum or the minimum. With H the groups that may be the highest, L th
 
     observed gap - true gap <= max_H e - min_L e        true gap - observed gap <= max_L e - min_H e
 
-A group belongs to H when its rate is within the almost-sure range q of the highest, q being the 99.5 %
-quantile of max e - min e: the moment selection of D. Andrews and G. Soares, Econometrica 2010. When one group
-is clearly the highest and one clearly the lowest, this is the ordinary interval of their difference.
+A group belongs to H unless no replicate brings it up to the observed highest: the moment selection of
+D. Andrews and G. Soares, Econometrica 2010. When one group is clearly the highest and one clearly the lowest,
+this is the ordinary interval of their difference.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from __future__ import annotations
 import numpy as np
 
 from evenhand.arrays import Array, FloatArray
-from evenhand.metrics.undefined import divide, max_defined, min_defined
+from evenhand.metrics.undefined import divide, index_of_largest, max_defined, min_defined
 
-SURE = 0.995
 TINY = 1e-12
 
 
@@ -37,13 +36,28 @@ def range_deviations(
     >>> down.round(3).tolist(), up.round(3).tolist()
     ([[0.2], [-0.1]], [[-0.2], [0.1]])
     """
-    reach = _quantile(max_defined(errors) - min_defined(errors), SURE)[..., None]
-    high = _only(errors, observed >= max_defined(observed)[..., None] - reach)
-    low = _only(errors, observed <= min_defined(observed)[..., None] + reach)
+    highest, lowest_ones = candidates(observed, errors)
+    high, low = np.where(highest, errors, np.nan), np.where(lowest_ones, errors, np.nan)
     if how == "gap":
         return max_defined(high) - min_defined(low), max_defined(low) - min_defined(high)
     extreme = low if lowest else high
     return max_defined(extreme), -min_defined(extreme)
+
+
+def candidates(observed: FloatArray, errors: FloatArray) -> tuple[Array, Array]:
+    """Which groups may truly be the highest, and which the lowest, `[K, G]` each.
+
+    A group may be the highest if in some replicate its error against the observed highest bridges the distance
+    between the two.
+    """
+    top, bottom = (index_of_largest(side)[..., None] for side in (observed, -observed))
+    behind = max_defined(_of(errors, top) - errors, axis=0)
+    above = max_defined(errors - _of(errors, bottom), axis=0)
+    return max_defined(observed)[..., None] - observed <= behind, observed - min_defined(observed)[..., None] <= above
+
+
+def _of(errors: FloatArray, group: Array) -> FloatArray:
+    return np.take_along_axis(errors, np.broadcast_to(group, (*errors.shape[:-1], 1)), axis=-1)
 
 
 def ratio_deviations(
@@ -52,18 +66,11 @@ def ratio_deviations(
     """The same for the ratio lowest / highest, by way of logarithms; None where a rate is not above 0."""
     if bool((observed <= 0).any()) or bool((centre <= 0).any()):
         return None
+    highest, lowest_ones = candidates(observed, drawn - centre)
     errors = np.log(np.maximum(drawn, TINY)) - np.log(centre)  # a replicate may well draw a rate of 0
-    down, up = range_deviations(np.log(observed), errors, "gap", False)
+    high, low = np.where(highest, errors, np.nan), np.where(lowest_ones, errors, np.nan)
+    down = max_defined(high) - min_defined(low)  # how much the range of the logarithms may be too large, and
+    up = max_defined(low) - min_defined(high)  # too small: the ratio itself errs the other way
     ratio = divide(min_defined(observed), max_defined(observed))
     return ratio * (1 - np.exp(-up)), np.minimum(ratio * np.exp(np.minimum(down, 50.0)), 1.0) - ratio
 
-
-def _only(errors: FloatArray, chosen: Array) -> FloatArray:
-    return np.where(chosen, errors, np.nan)
-
-
-def _quantile(values: FloatArray, level: float) -> FloatArray:
-    """Quantile over the replicates (the first axis), undefined ones left out; NaN where all are."""
-    replaced = np.where(np.isnan(values), -np.inf, values)
-    found = np.quantile(replaced, level, axis=0, method="higher")
-    return np.where(np.isinf(found) & (found < 0), np.nan, found)

@@ -87,11 +87,20 @@ def _multinomial(rng: np.random.Generator, rows: Array, chances: FloatArray, rep
     return out
 
 
+def expected_cells(counts: Counts, rows: FloatArray) -> FloatArray:
+    """The cells to expect of so many rows in each: the rows themselves, or their mean weight times as much."""
+    return rows * _mean_weight(counts) if counts.weighted else rows
+
+
+def _mean_weight(counts: Counts) -> FloatArray:
+    """Mean weight of the rows of each cell; the overall mean where a cell has none."""
+    pooled = counts.cells.sum() / max(counts.rows.sum(), 1)
+    return np.where(counts.rows > 0, counts.cells / np.maximum(counts.rows, 1), pooled)
+
+
 def _weigh(counts: Counts, rows: Array, rng: np.random.Generator) -> FloatArray:
     """Sums of weights for the rows drawn into each cell."""
-    n = np.maximum(counts.rows, 1e-12)
-    pooled = counts.cells.sum() / max(counts.rows.sum(), 1e-12)
-    mean = np.where(counts.rows > 0, counts.cells / n, pooled)
+    n, mean = np.maximum(counts.rows, 1), _mean_weight(counts)
     square = 0.0 if counts.square_cells is None else counts.square_cells
     variance = np.where(counts.rows > 0, np.maximum(square / n - mean * mean, 0.0), 0.0)
     scale = np.where(mean > 0, variance / np.where(mean > 0, mean, 1.0), 0.0)

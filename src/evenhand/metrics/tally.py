@@ -1,8 +1,8 @@
 """Counting rows into cells (group, truth, prediction): fast, exact, and with no copy of the rows.
 
-The joint code of a row is built block by block in a buffer that stays in the cache, checked there and
-counted there; two or more threads share the blocks of a long array. Torch tensors are counted on the device
-they live on, and only the small table comes over.
+The joint code of a row is built block by block in a buffer that stays in the cache, in the narrowest type
+that holds it, and counted there; two or more threads share the pieces of a long array. Torch tensors are
+counted on the device they live on, and only the small table comes over.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import numpy as np
 
 from evenhand.arrays import Array, is_torch
 
-BLOCK = 1 << 16  # rows whose codes fit the second-level cache
-THREAD_ROWS = 1 << 19  # below this a second thread costs more than it saves
+BLOCK = 1 << 17  # rows whose codes fit the second-level cache
+THREAD_ROWS = 1 << 19  # rows a thread takes at a time; fewer cost more to hand over than they save
+PAIRED_CELLS = 128  # up to here the table of all pairs of cells fits the cache as well
 DEVICE_BLOCK = 1 << 24
 
 
@@ -39,14 +40,22 @@ def tally(g: Array, y: Array, p: Array, n_groups: int, n_classes: int, weights: 
 def _tally_numpy(
     g: Array, y: Array, p: Array, n_groups: int, n_classes: int, weights: list[Array]
 ) -> list[Array]:
+    """Count in pieces; they, and so the rounding of sums of weights, do not depend on the number of threads."""
     count = partial(_count_range, g, y, p, n_groups, n_classes, weights)
-    rows, workers = len(g), min(4, _cores())
-    if rows < THREAD_ROWS or workers == 1:
-        return count(0, rows)
-    edges = [rows * worker // workers for worker in range(workers + 1)]
+    piece = max(THREAD_ROWS, 4 * (n_groups + 1) * n_classes**2)
+    starts = range(0, len(g), piece) or range(1)
+    stops = [min(start + piece, len(g)) for start in starts]
+    workers = min(4, _cores(), len(starts))
+    if workers == 1:
+        return _sum_parts(list(map(count, starts, stops)), n_groups)
     with ThreadPoolExecutor(workers) as pool:
-        parts = list(pool.map(count, edges[:-1], edges[1:]))
-    return [np.sum(tables, axis=0) for tables in zip(*parts, strict=True)]
+        return _sum_parts(list(pool.map(count, starts, stops)), n_groups)
+
+
+def _sum_parts(parts: list[list[Array]], n_groups: int) -> list[Array]:
+    """One table for each kind of sum; the unknown group, counted as the first, becomes the last."""
+    tables = [np.sum(kind, axis=0) for kind in zip(*parts, strict=True)]
+    return [np.roll(table.reshape(n_groups + 1, -1), -1, axis=0) for table in tables]
 
 
 def _cores() -> int:
@@ -56,84 +65,111 @@ def _cores() -> int:
 def _count_range(
     g: Array, y: Array, p: Array, n_groups: int, n_classes: int, weights: list[Array], start: int, stop: int
 ) -> list[Array]:
-    n_cells = (n_groups + 1) * n_classes * n_classes
-    block = max(BLOCK, 4 * n_cells)  # a table larger than the block would cost more than the rows
-    wide = max(n_cells > np.iinfo(np.int32).max, g.dtype.itemsize == 8, y.dtype.itemsize == 8)
-    buffer = np.empty(min(block, stop - start), dtype=np.int64 if wide else np.int32)
-    totals: list[Array] = [np.zeros(n_cells, dtype=np.float64 if weights else np.int64) for _ in weights or [0]]
+    n_cells = (n_groups + 1) * n_classes**2
+    block = max(BLOCK, n_cells)  # a table larger than the block would cost more than the rows
+    buffer = np.empty((2, min(block, stop - start)), dtype=_code_type(n_cells))
+    counter = _Counter(n_cells)
+    sums = [np.zeros(n_cells) for _ in weights]
     for first in range(start, stop, block):
         rows = slice(first, min(first + block, stop))
-        code = _codes(g[rows], y[rows], p[rows], n_groups, n_classes, buffer[: rows.stop - first], first)
-        for total, weight in zip(totals, weights or [None], strict=True):
-            total += np.bincount(code, None if weight is None else weight[rows], minlength=n_cells)
-    return totals
+        code = _codes(g[rows], y[rows], p[rows], n_groups, n_classes, buffer[:, : rows.stop - first], first)
+        for total, weight in zip(sums, weights, strict=True):
+            total += np.bincount(code, weight[rows], minlength=n_cells)
+        if not weights:
+            counter.add(code)
+    return sums if weights else [counter.total()]
 
 
-def _codes(g: Array, y: Array, p: Array, n_groups: int, n_classes: int, code: Array, first: int) -> Array:
+def _code_type(n_cells: int) -> type[np.unsignedinteger] | type[np.int64]:
+    """The narrowest type for the codes 0 .. n_cells - 1: the narrower, the more of them in one step."""
+    kinds = (np.uint8, np.uint16, np.uint32)
+    return next((kind for kind in kinds if n_cells <= np.iinfo(kind).max + 1), np.int64)
+
+
+class _Counter:
+    """Counts codes; those of a small table two at a time, which halves the work."""
+
+    def __init__(self, n_cells: int) -> None:
+        self.n_cells = n_cells
+        self.single = np.zeros(n_cells, dtype=np.int64)
+        self.paired = np.zeros(n_cells**2 if n_cells <= PAIRED_CELLS else 0, dtype=np.int64)
+
+    def add(self, code: Array) -> None:
+        half = len(code) // 2 if self.paired.size else 0
+        if half:
+            pair = np.multiply(code[:half], self.n_cells, dtype=np.uint16)
+            pair += code[half : 2 * half]
+            self.paired += np.bincount(pair, minlength=self.paired.size)
+        if 2 * half < len(code):
+            self.single += np.bincount(code[2 * half :], minlength=self.n_cells)
+
+    def total(self) -> Array:
+        if not self.paired.size:
+            return self.single
+        pairs = self.paired.reshape(self.n_cells, self.n_cells)
+        return np.asarray(self.single + pairs.sum(axis=0) + pairs.sum(axis=1))
+
+
+def _codes(g: Array, y: Array, p: Array, n_groups: int, n_classes: int, buffer: Array, first: int) -> Array:
+    """((group + 1) C + truth) C + prediction: the unknown group, -1, comes first."""
+    check_codes(g, n_groups, "group", first, unknown=True)
     check_codes(y, n_classes, "label", first)
     check_codes(p, n_classes, "prediction", first)
-    if _largest(g) >= n_groups:
-        g = _with_unknown_last(g, n_groups, first)
-    _set_product(g, n_classes, code)
-    code += y
-    code *= n_classes
-    code += p
+    code, narrow = buffer
+    np.copyto(code, g, casting="unsafe")  # the codes are checked, so nothing is lost
+    code += 1  # -1 wrapped round to the largest number, and comes to 0
+    for values in (y, p):
+        np.copyto(narrow, values, casting="unsafe")
+        code *= n_classes
+        code += narrow
     return code
 
 
-def _set_product(values: Array, factor: int, out: Array) -> None:
-    if values.dtype == out.dtype:
-        np.multiply(values, factor, out=out)  # one pass instead of a copy and a product
-    else:
-        np.copyto(out, values, casting="unsafe")
-        out *= factor
-
-
-def _largest(values: Array) -> int:
-    """Largest value read as an unsigned number, so that a negative one shows up as a huge one."""
-    unsigned = values.view(f"u{values.dtype.itemsize}") if values.dtype.kind == "i" else values
-    return int(unsigned.max())
-
-
-def check_codes(values: Array, limit: int, what: str, first: int = 0) -> None:
-    """Refuse codes outside 0 .. limit - 1, naming the first row at fault."""
-    if values.size and _largest(values) >= limit:
-        row = int(np.argmax((values < 0) | (values >= limit)))
+def check_codes(values: Array, limit: int, what: str, first: int = 0, unknown: bool = False) -> None:
+    """Refuse codes outside 0 .. limit - 1 (-1 may stand for unknown), naming the first row at fault."""
+    if not values.size or _largest(values) < limit:
+        return
+    low = -1 if unknown else 0
+    outside = (values < low) | (values >= limit)
+    if outside.any():
+        row = int(np.argmax(outside))
         raise ValueError(
             f"{what} {values[row]} in row {first + row} is outside 0..{limit - 1}; "
             f"codes run from 0 to the number of {'groups' if what == 'group' else 'classes'} minus 1"
         )
 
 
-def _with_unknown_last(g: Array, n_groups: int, first: int) -> Array:
-    """Move the unknown group, code -1, to the extra row at the end; any other code is a mistake."""
-    moved: Array = np.where(g == -1, n_groups, g) if g.dtype.kind == "i" else g
-    check_codes(moved, n_groups + 1, "group", first)
-    if g.dtype.kind != "i" or bool((g == n_groups).any()):
-        check_codes(g[g != -1] if g.dtype.kind == "i" else g, n_groups, "group", first)
-    return moved.astype(np.int64)
+def _largest(values: Array) -> int:
+    """Largest value read as an unsigned number, so that a negative one shows up as a huge one."""
+    return int(values.view(values.dtype.str.replace("i", "u")).max())
 
 
 def _tally_torch(g, y, p, n_groups, n_classes, weights) -> list[Array]:  # type: ignore[no-untyped-def]
     import torch  # only reached with a tensor in hand, so torch is loaded already
 
     n_cells = (n_groups + 1) * n_classes * n_classes
-    totals = [torch.zeros(n_cells, dtype=torch.float64 if weights else torch.int64, device=g.device)
-              for _ in weights or [0]]
+    totals = [
+        torch.zeros(n_cells, dtype=torch.float64 if weights else torch.int64, device=g.device)
+        for _ in weights or [0]
+    ]
     for first in range(0, len(g), DEVICE_BLOCK):
         rows = slice(first, first + DEVICE_BLOCK)
         code = _torch_codes(torch, g[rows].long(), y[rows].long(), p[rows].long(), n_groups, n_classes, first)
         for total, weight in zip(totals, weights or [None], strict=True):
-            total += torch.bincount(code, None if weight is None else weight[rows].double(), minlength=n_cells)
+            total += torch.bincount(
+                code, None if weight is None else weight[rows].double(), minlength=n_cells
+            )
     return [total.cpu().numpy() for total in totals]
 
 
 def _torch_codes(torch, g, y, p, n_groups, n_classes, first):  # type: ignore[no-untyped-def]
-    for values, low, limit, what in ((y, 0, n_classes, "label"), (p, 0, n_classes, "prediction"),
-                                     (g, -1, n_groups, "group")):
+    for values, low, limit, what in (
+        (y, 0, n_classes, "label"),
+        (p, 0, n_classes, "prediction"),
+        (g, -1, n_groups, "group"),
+    ):
         outside = (values < low) | (values >= limit)
         if bool(outside.any()):
             row = int(outside.nonzero()[0])
             check_codes(np.array([int(values[row])]), limit, what, first + row)
     return (torch.where(g < 0, n_groups, g) * n_classes + y) * n_classes + p
-

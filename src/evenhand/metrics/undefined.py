@@ -73,3 +73,13 @@ def count_defined(values: Array, axis: int = -1) -> Array:
     2
     """
     return np.asarray((~np.isnan(values)).sum(axis=axis))
+
+
+def index_of_largest(values: FloatArray) -> Array:
+    """Index of the largest defined entry (the first on ties), -1 where none is defined.
+
+    >>> index_of_largest(np.array([[1.0, np.nan, 3.0], [np.nan, np.nan, np.nan]])).tolist()
+    [2, -1]
+    """
+    place = np.where(np.isnan(values), -np.inf, values).argmax(axis=-1)
+    return np.where(count_defined(values) > 0, place, -1)

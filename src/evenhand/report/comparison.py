@@ -11,11 +11,9 @@ from evenhand.report.figures import (
     Cloud,
     ForestRow,
     both_widths,
-    diverging_legend,
     forest,
     heatmap,
     scatter,
-    sequential_legend,
 )
 from evenhand.report.headline import GAPS, RATIOS, WORST, label
 from evenhand.report.numbers import defined, without_nan
@@ -50,7 +48,6 @@ def render(comparison: Json) -> str:
         classes=class_rows(comparison),
         groups=group_rows(comparison),
         differences=difference_views(comparison),
-        legends={"diverging": diverging_legend("lower", "higher"), "sequential": sequential_legend("value")},
         kept=page.method_of(comparison),
     )
 

@@ -125,13 +125,14 @@ def _differences(comparison: Json) -> str:
         return (
             f"None of the {len(cases)} paired differences in headline metrics has an interval without zero."
         )
+    has = "has" if len(clear) == 1 else "have"
     model, key, found = max(clear, key=lambda case: abs(case[2]["difference"]))
     size, spread = (
         number(found["difference"], signed=True),
         interval((found["low"], found["high"]), signed=True),
     )
     return (
-        f"{len(clear)} of {len(cases)} paired differences in headline metrics have an interval without zero;"
+        f"{len(clear)} of {len(cases)} paired differences in headline metrics {has} an interval without zero;"
         f" the largest is that of the {label(key)} in {isolated(model)}, {size} ({spread})."
     )
 

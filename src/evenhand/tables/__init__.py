@@ -1,7 +1,7 @@
 """Prediction files in: CSV and Parquet to a small table of cells, read lazily (polars).
 
 A table of predictions may be far larger than memory. What an audit needs of it is not the rows but how many
-of them there are for each (group, truth, prediction), so reading is one streaming GROUP BY.
+of them there are for each (group, truth, prediction), so reading is a GROUP BY in one streaming pass.
 """
 
 from evenhand.tables.aligned import Unmatched

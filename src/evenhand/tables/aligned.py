@@ -172,8 +172,9 @@ def _refuse_bad_keys(model: Model, frame: pl.DataFrame, on: Sequence[str], colum
 
 def _without_blank_lines(table: pl.DataFrame, source: Source) -> pl.DataFrame:
     """Blank lines of a CSV are not rows, and must not shift those that follow."""
-    odd = bool(table[ODD].any())
+    if not source.is_text:
+        return table
+    blank = check_lines(source) if table[ODD].any() else 0
     table = table.drop(ODD)
-    blank = check_lines(source) if odd and source.is_text else 0
     empty = pl.all_horizontal(pl.all().is_null())
     return table.filter(~empty) if blank and table.select(empty.sum()).item() == blank else table

@@ -1,9 +1,10 @@
-"""A table of predictions, however large, as the few cells an audit needs: one streaming GROUP BY."""
+"""A table of predictions, however large, as the few cells an audit needs: a GROUP BY in one pass."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from evenhand.tables.coded import Coded, code_table, names_of, refuse_ids
 from evenhand.tables.columns import Columns
 from evenhand.tables.failures import collect
 from evenhand.tables.lines import check_lines
+from evenhand.tables.pieces import Progress, add_up, group_in_pieces
 from evenhand.tables.rows import ODD, key_names, lazy_rows, open_parts, score_names
 from evenhand.tables.scores import (
     EXACT_ROWS,
@@ -33,8 +35,6 @@ from evenhand.tables.weights import check_weights, weight_sums
 
 SAMPLE = 20_000  # rows that are looked at first, to refuse a column of ids before it fills the memory
 SUMS = ["rows", "weight", "square"]
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def read_cells(
     """Read the files (parts of one table) into cells; with score columns, into score statistics as well.
 
     A table of up to `exact_rows` rows keeps its scores row by row (`RowScores`), a larger one as a histogram
-    (`ScoreBins`). `progress` is told in a few words what is being done.
+    (`ScoreBins`). `progress` is told now and then how many rows are done.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp(), "preds.csv")
@@ -85,13 +85,14 @@ def read_cells(
     columns = replace(columns, key=None)
     parts = open_parts(files, columns)
     rows = lazy_rows(parts, columns, threshold)
-    if progress is not None:
-        progress(f"reading {names_of(parts)}")
-    refuse_ids(collect(rows.select(key_names(columns)).head(SAMPLE), parts, columns), parts, columns)
+    keys = key_names(columns, text=parts[0].is_text)
+    refuse_ids(collect(rows.select(keys).head(SAMPLE), parts, columns), parts, columns)
     table = _few_rows(rows, parts, columns, exact_rows)
     exact = table is not None
     if table is None:
-        table = collect(_grouped(rows, columns), parts, columns)
+        group = partial(_grouped, columns=columns, keys=keys)
+        results = group_in_pieces(parts, columns, threshold, group, progress or _silent)
+        table = add_up(results, [*keys, *(["bin"] if columns.score else [])])
     total = _count_rows(table, parts)
     coded = code_table(table, parts, columns, positive)
     kept = coded.frame.filter((pl.col("label") >= 0) & (pl.col("prediction") >= 0))
@@ -124,15 +125,15 @@ def _few_rows(
     return table.with_columns(_one_row(columns))
 
 
-def _grouped(rows: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
+def _grouped(rows: pl.LazyFrame, columns: Columns, keys: Sequence[str]) -> pl.LazyFrame:
     """The one GROUP BY. Nulls, classes and faulty weights are all told from its small result."""
+    by: list[str | pl.Expr] = [*keys]
     sums = [pl.len().cast(pl.Int64).alias("rows"), *(weight_sums() if columns.weight is not None else [])]
-    keys: list[str | pl.Expr] = [*key_names(columns)]
     if columns.score:
         score = pl.col("score0") if columns.weight is None else pl.col("score0") * pl.col("weight")
         sums += [score.sum().alias("sum_score"), (score * pl.col("score0")).sum().alias("sum_square")]
-        keys.append(bin_of_score())
-    grouped = rows.group_by(keys).agg(sums)
+        by.append(bin_of_score())
+    grouped = rows.group_by(by).agg(sums)
     if columns.weight is not None:
         return grouped
     return grouped.with_columns(pl.col("rows").cast(pl.Float64).alias(name) for name in ("weight", "square"))
@@ -155,7 +156,8 @@ def _highest(scores: pl.DataFrame) -> pl.Series:
 
 def _count_rows(table: pl.DataFrame, parts: Sequence[Source]) -> int:
     """The rows of the files; blank lines of a CSV are none, and are looked for only if a line is odd."""
-    blank = sum(check_lines(part) for part in parts if part.is_text) if table[ODD].any() else 0
+    odd = ODD in table.columns and bool(table[ODD].any())
+    blank = sum(check_lines(part) for part in parts) if odd else 0
     total = int(table["rows"].sum()) - blank
     if total == 0:
         raise InputError(f"{names_of(parts)} has a header but no rows; it should hold a table of predictions")
@@ -187,3 +189,7 @@ def _cells(coded: Coded, kept: pl.DataFrame, total: int, columns: Columns) -> Ce
         missing=total - int(count.sum()),
         weighted=columns.weight is not None,
     )
+
+
+def _silent(_: str) -> None:
+    """For a caller that does not want to know."""

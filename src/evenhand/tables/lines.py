@@ -18,9 +18,7 @@ NO_SIGN = "\x01"  # a separator that does not occur, so that a line is one field
 
 
 def odd_line(source: Source) -> pl.Expr:
-    """Whether a line may have too few or too many fields; never so in a Parquet file."""
-    if not source.is_text:
-        return pl.lit(False)
+    """Whether a line of a CSV may have too few or too many fields."""
     last = list(source.schema)[-1]
     return pl.col(last).is_null() | pl.col(BEYOND).is_not_null()
 

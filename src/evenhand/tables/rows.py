@@ -52,15 +52,27 @@ def common_type(parts: Sequence[Source], name: str) -> pl.DataType:
 
 def lazy_rows(parts: Sequence[Source], columns: Columns, threshold: float) -> pl.LazyFrame:
     """All rows of all parts under the fixed names; nothing is read yet."""
-    union = pl.concat([_used(part, parts, columns) for part in parts])
-    return union.select(*_named(columns, threshold))
+    return named_rows([used_rows(part, parts, columns) for part in parts], columns, threshold)
 
 
-def key_names(columns: Columns) -> list[str]:
-    """The fixed names of the columns that a cell is told by."""
+def named_rows(pieces: Sequence[pl.LazyFrame], columns: Columns, threshold: float) -> pl.LazyFrame:
+    """Pieces of `used_rows` under the fixed names."""
+    union = pl.concat(pieces)
+    odd = [pl.col(ODD)] if ODD in union.collect_schema() else []
+    return union.select(*_named(columns, threshold), *odd)
+
+
+def key_names(columns: Columns, *, text: bool) -> list[str]:
+    """The fixed names of the columns that a cell is told by; of text, whether a line is odd is one more."""
     several = columns.prediction is None and len(columns.score) > 1  # then the prediction is not a column yet
     groups = [f"group{place}" for place in range(len(columns.groups))]
-    return ["label", *([] if several else ["prediction"]), *groups, *(["run"] if columns.run else []), ODD]
+    return [
+        "label",
+        *([] if several else ["prediction"]),
+        *groups,
+        *(["run"] if columns.run else []),
+        *([ODD] if text else []),
+    ]
 
 
 def score_names(columns: Columns) -> list[str]:
@@ -68,18 +80,20 @@ def score_names(columns: Columns) -> list[str]:
     return [f"score{place}" for place in range(len(columns.score))]
 
 
-def _used(part: Source, parts: Sequence[Source], columns: Columns) -> pl.LazyFrame:
+def used_rows(part: Source, parts: Sequence[Source], columns: Columns) -> pl.LazyFrame:
+    """The columns of one part that are used, of the types that all parts agree on."""
     types = {name: common_type(parts, name) for name in columns.used} if len(parts) > 1 else {}
     chosen = [
         pl.col(name) if types.get(name, own := part.schema[name]) == own else pl.col(name).cast(types[name])
         for name in columns.used
     ]  # a cast of every row only where the parts differ
-    return part.scan(columns.numbers).select(*chosen, odd_line(part).alias(ODD))
+    odd = [odd_line(part).alias(ODD)] if part.is_text else []
+    return part.scan(columns.numbers).select(*chosen, *odd)
 
 
 def _named(columns: Columns, threshold: float) -> list[pl.Expr]:
     scores = [pl.col(name).cast(pl.Float64) for name in columns.score]
-    named = [pl.col(columns.label).alias("label"), pl.col(ODD)]
+    named = [pl.col(columns.label).alias("label")]
     if columns.prediction is not None:
         named.append(pl.col(columns.prediction).alias("prediction"))
     elif len(scores) == 1:

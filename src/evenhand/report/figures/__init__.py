@@ -3,7 +3,7 @@
 from evenhand.report.figures.canvas import both_widths, clip, figure, mark, text
 from evenhand.report.figures.forest import ForestRow, forest
 from evenhand.report.figures.heatmap import heatmap
-from evenhand.report.figures.legend import diverging_legend, sequential_legend
+from evenhand.report.figures.legend import diverging_legend
 from evenhand.report.figures.scale import Scale, nice_scale
 from evenhand.report.figures.scatter import Cloud, ellipse, scatter
 from evenhand.report.figures.strip import StripRow, strip
@@ -23,7 +23,6 @@ __all__ = [
     "mark",
     "nice_scale",
     "scatter",
-    "sequential_legend",
     "strip",
     "text",
 ]

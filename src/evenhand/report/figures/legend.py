@@ -26,14 +26,3 @@ def diverging_legend(below: str = "below all rows", above: str = "above all rows
     return figure(
         490, 34, f"Colours: {below} to {above}", f"Steps at {', '.join(f'{x:g}' for x in STEPS)}", parts
     )
-
-
-def sequential_legend(label: str) -> str:
-    """The key of colours from zero to the largest value.
-
-    >>> sequential_legend("CEV").count("<rect")
-    5
-    """
-    parts = [mark("rect", f"s{i}", x=14 + 32 * i, y=2, width=32, height=12) for i in range(5)]
-    parts += [text(10, 12, "0", "ts", 11.5, text_anchor="end"), text(180, 12, f"largest {label}", "ts", 11.5)]
-    return figure(330, 18, f"Colours: 0 to the largest {label}", "", parts)

@@ -1,0 +1,86 @@
+"""From the joined rows of several models' files to what a comparison looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from evenhand.arrays import Array
+from evenhand.errors import InputError
+from evenhand.evaluation.comparison import Rows
+from evenhand.evaluation.crossing import Crossing
+from evenhand.tables.joined import Joined
+
+
+def rows_of_joined(joined: Joined, files: Sequence[dict[str, Any]] = ()) -> Rows:
+    """Coded rows; where there are several runs, one row of predictions for each: `[R, N]`."""
+    joined = _with_two_classes(joined)
+    crossing = Crossing.of(joined.attributes) if joined.attributes else None
+    ids = np.zeros(len(joined.y), dtype=np.int64) if crossing is None else crossing.ids(joined.attributes)
+    rows: slice | Array = slice(None)
+    predictions, missing = dict(joined.predictions), joined.missing
+    if len(joined.runs) > 1:
+        stack = _stack(joined, ids)
+        rows, missing = stack[0], joined.missing // len(joined.runs)
+        predictions = {name: codes[stack] for name, codes in predictions.items()}
+    return Rows(
+        joined.y[rows],
+        predictions,
+        joined.classes,
+        ids[rows],
+        crossing.names if crossing else (),
+        None if joined.weight is None else joined.weight[rows],
+        missing,
+        crossing.attributes if crossing else (),
+        tuple(_notes(joined)),
+        tuple(files),
+    )
+
+
+def _with_two_classes(joined: Joined) -> Joined:
+    """A single class in all rows is still one of two: it, and its absence."""
+    if len(joined.classes) != 1:
+        return joined
+    only = joined.classes[0]
+    ones = {name: np.ones_like(codes) for name, codes in joined.predictions.items()}
+    return replace(joined, classes=(f"not {only}", only), y=np.ones_like(joined.y), predictions=ones)
+
+
+def _stack(joined: Joined, ids: Array) -> Array:
+    """The places of each run's rows, `[R, N]`; the rows of all runs must be the same, in the same order."""
+    order = np.argsort(joined.run, kind="stable")
+    sizes = np.bincount(joined.run, minlength=len(joined.runs))
+    if (sizes != sizes[0]).any():
+        odd = int(np.argmax(sizes != sizes[0]))
+        raise InputError(
+            f"run '{joined.runs[odd]}' has {sizes[odd]:,} rows but run '{joined.runs[0]}' has {sizes[0]:,}; "
+            "every run must predict the same rows"
+        )
+    stack = order.reshape(len(sizes), -1)
+    for values, what in ((joined.y, "label"), (ids, "group")):
+        wrong = np.argwhere(values[stack] != values[stack[0]])
+        if len(wrong):
+            run, row = (int(place) for place in wrong[0])
+            raise InputError(
+                f"the {what} of row {row + 1} of run '{joined.runs[run]}' differs from that of run "
+                f"'{joined.runs[0]}'; every run must predict the same rows, in the same order"
+            )
+    return stack
+
+
+def _notes(joined: Joined) -> list[str]:
+    notes = []
+    for name, left in joined.unmatched.items():
+        if left.base or left.alternative:
+            notes.append(
+                f"{name}: {left.base:,} rows of the base are not in its file and {left.alternative:,} of its "
+                "rows are not in the base's; both were left out"
+            )
+    if len(joined.runs) == 1:
+        notes.append(
+            f"there is only one run ('{joined.runs[0]}'): nothing can be said of run-to-run variance"
+        )
+    return notes
