@@ -57,7 +57,9 @@ def test_a_text_is_one_value_and_not_an_array_of_letters():
     assert is_array_like(["male"])
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "float32"])
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "float32"]
+)
 def test_codes_keep_their_value_whatever_their_type(dtype):
     assert as_codes(np.array([1, 0, 1], dtype=dtype), "labels").tolist() == [1, 0, 1]
 

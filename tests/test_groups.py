@@ -42,8 +42,14 @@ def test_columns_without_names_are_numbered(values):
 
 @pytest.mark.parametrize(
     "column",
-    [["b", "a", "b"], np.array(["b", "a", "b"]), pd.Series(["b", "a", "b"]), pl.Series(["b", "a", "b"]),
-     (value for value in ["b", "a", "b"]), Attribute.from_values(["b", "a", "b"])],
+    [
+        ["b", "a", "b"],
+        np.array(["b", "a", "b"]),
+        pd.Series(["b", "a", "b"]),
+        pl.Series(["b", "a", "b"]),
+        (value for value in ["b", "a", "b"]),
+        Attribute.from_values(["b", "a", "b"]),
+    ],
     ids=["list", "numpy", "pandas", "polars", "generator", "attribute"],
 )
 def test_one_column_is_one_attribute_called_by_its_levels(column):
@@ -63,8 +69,10 @@ def test_groups_of_groups_are_themselves():
 
 
 def test_three_attributes_give_all_combinations_in_a_stable_order():
-    parts = [Attribute.from_values(values, name) for name, values in
-             (("a", [0, 1, 1]), ("b", ["x", "y", "z"]), ("c", [True, False, True]))]
+    parts = [
+        Attribute.from_values(values, name)
+        for name, values in (("a", [0, 1, 1]), ("b", ["x", "y", "z"]), ("c", [True, False, True]))
+    ]
     groups = Groups.from_attributes(parts)
     assert len(groups) == groups.n_groups == n_intersections(parts) == 12
     assert groups.names[0] == "a=0 · b=x · c=False"
@@ -120,7 +128,9 @@ def test_a_value_outside_the_levels_is_named():
 
 
 def test_a_table_is_no_attribute():
-    with pytest.raises(ValueError, match=r"attribute 'sex' must have one value a row, not the shape \(2, 2\)"):
+    with pytest.raises(
+        ValueError, match=r"attribute 'sex' must have one value a row, not the shape \(2, 2\)"
+    ):
         Attribute.from_values([[0, 1], [1, 0]], "sex")
 
 

@@ -29,18 +29,27 @@ COLUMNS = {
     "numbers and texts": (np.array([2, "a", 10], dtype=object), ("2", "10", "a"), [0, 2, 1]),
     "dates": ([NEXT_DAY, None, A_DAY], ("2020-01-01", "2020-01-02"), [1, -1, 0]),
     "numpy strings": (np.array(["b", "a"]), ("a", "b"), [1, 0]),
-    "numpy dates": (np.array(["2020-01-02", "NaT", "2020-01-01"], dtype="M8[D]"),
-                    ("2020-01-01", "2020-01-02"), [1, -1, 0]),
+    "numpy dates": (
+        np.array(["2020-01-02", "NaT", "2020-01-01"], dtype="M8[D]"),
+        ("2020-01-01", "2020-01-02"),
+        [1, -1, 0],
+    ),
     "pandas object": (pd.Series(["b", None, "a", np.nan]), ("a", "b"), [1, -1, 0, -1]),
     "pandas Int64": (pd.Series([2, None, 1], dtype="Int64"), ("1", "2"), [1, -1, 0]),
     "pandas boolean": (pd.Series([True, None, False], dtype="boolean"), ("False", "True"), [1, -1, 0]),
     "pandas string": (pd.Series(["b", None, "a"], dtype="string"), ("a", "b"), [1, -1, 0]),
-    "pandas category": (pd.Series(pd.Categorical(["b", "a", None], categories=["c", "b", "a"])),
-                        ("c", "b", "a"), [1, 2, -1]),
+    "pandas category": (
+        pd.Series(pd.Categorical(["b", "a", None], categories=["c", "b", "a"])),
+        ("c", "b", "a"),
+        [1, 2, -1],
+    ),
     "pandas category of numbers": (pd.Series([3, 1, None]).astype("category"), ("1", "3"), [1, 0, -1]),
     "pandas Categorical": (pd.Categorical(["b", "a"], categories=["b", "a"]), ("b", "a"), [0, 1]),
-    "pandas time zone": (pd.Series(pd.to_datetime(["2020-01-02", None]).tz_localize("UTC")),
-                         ("2020-01-02 00:00:00+00:00",), [0, -1]),
+    "pandas time zone": (
+        pd.Series(pd.to_datetime(["2020-01-02", None]).tz_localize("UTC")),
+        ("2020-01-02 00:00:00+00:00",),
+        [0, -1],
+    ),
     "polars strings": (pl.Series(["b", None, "a"]), ("a", "b"), [1, -1, 0]),
     "polars integers": (pl.Series([2, None, 1]), ("1", "2"), [1, -1, 0]),
     "polars booleans": (pl.Series([True, None, False]), ("False", "True"), [1, -1, 0]),
@@ -62,7 +71,9 @@ def test_every_column_is_coded_and_what_is_missing_is_minus_one(case):
     assert attribute.codes.tolist() == codes
 
 
-@pytest.mark.parametrize("case", ["strings", "integers", "floats with NaN", "numbers and texts", "pandas object"])
+@pytest.mark.parametrize(
+    "case", ["strings", "integers", "floats with NaN", "numbers and texts", "pandas object"]
+)
 def test_the_order_of_the_rows_does_not_change_the_levels(case):
     values = np.asarray(COLUMNS[case][0], dtype=object)
     backwards = Attribute.from_values(values[::-1])
@@ -94,12 +105,13 @@ def test_a_value_outside_the_given_levels_is_named():
 
 def test_unsigned_and_small_integers_are_coded_like_any_other():
     for dtype in (np.uint8, np.int8, np.uint32, np.uint64):
-        assert code_values(np.array([7, 3], dtype=dtype), None, "x") [0] == ("3", "7")
+        assert code_values(np.array([7, 3], dtype=dtype), None, "x")[0] == ("3", "7")
 
 
 def test_names_of_levels_read_as_people_write_them():
-    assert [level_name(value) for value in (1.0, 1.5, np.float64(2), True, "x", np.datetime64("2020-01-01"))] == [
-        "1", "1.5", "2", "True", "x", "2020-01-01"]
+    assert [
+        level_name(value) for value in (1.0, 1.5, np.float64(2), True, "x", np.datetime64("2020-01-01"))
+    ] == ["1", "1.5", "2", "True", "x", "2020-01-01"]
 
 
 def test_values_that_cannot_be_ordered_among_each_other_still_have_an_order():

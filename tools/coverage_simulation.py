@@ -1,11 +1,11 @@
 """How often do the intervals hold the truth? Simulated data with known rates, and three kinds of interval.
 
 Every data set has G groups of n rows, half of them positive in expectation, predicted right at known rates.
-For each, the interval of the audit is made by the audit's own code, next to two textbook ones: percentile (the
-quantiles of the resampled metric) and basic (those quantiles reflected in the estimate). Coverage is the
+For each, the interval of the audit is made by the audit's own code, next to two textbook ones: percentile
+(the quantiles of the resampled metric) and basic (those quantiles reflected in the estimate). Coverage is the
 share of data sets whose interval holds the true value of the metric; it should be 95 %.
 
-    python tools/coverage_simulation.py                            # prints the tables; half an hour on one core
+    python tools/coverage_simulation.py                            # prints the tables; half an hour
     python tools/coverage_simulation.py --sets 50                  # a quick look
     python tools/coverage_simulation.py --write docs/intervals.md  # puts them between the page's markers
 """
@@ -16,6 +16,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -167,7 +168,7 @@ def _table_of(key: str, found: Found) -> str:
                 ]
                 for o in outcomes
             ]
-            lines.append(_row(pattern.name, groups, f"{outcomes[0].truth:.3g}", *sum(cells, [])))
+            lines.append(_row(pattern.name, groups, f"{outcomes[0].truth:.3g}", *chain(*cells)))
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""Situations beside the plain one of the coverage simulation: weights, classes, labels, scores, runs, sizes."""
+"""Situations beside the plain one of the simulation: weights, classes, labels, scores, runs, sizes."""
 
 from __future__ import annotations
 

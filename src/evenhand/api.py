@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evenhand.evaluation.audit import Audit, assess
-from evenhand.evaluation.comparison import Comparison, compare_rows
+from evenhand.evaluation.compare_rows import compare_rows
+from evenhand.evaluation.comparison import Comparison
 from evenhand.evaluation.options import Options
 from evenhand.evaluation.rows import models_of_rows, subject_of_rows
 
@@ -28,9 +29,10 @@ def audit(
 ) -> Audit:
     """Measure how predictions differ between groups: every metric, with interval, bounds and reasons.
 
-    `y_true [N]` and `y_pred [N]` hold any class values (numbers, texts, booleans); `y_pred [R, N]` holds R runs
-    of one model; `y_true [N, L]` is multi-label. `groups` is a column, several named ones (a dict, a data
-    frame: their intersection is audited, and each alone), or `Groups`; missing values and -1 are unknown.
+    `y_true [N]` and `y_pred [N]` hold any class values (numbers, texts, booleans); `y_pred [R, N]` holds R
+    runs of one model; `y_true [N, L]` is multi-label. `groups` is a column, several named ones (a dict, a
+    data frame: their intersection is audited, and each alone), or `Groups`; missing values and -1 are
+    unknown.
     `scores` are probabilities: `[N]` of the positive class, or `[N, C]`. Groups with fewer than `min_count`
     rows are shown but left out of comparisons. `positive` names the positive class (default: the last one in
     order). Further options: see `evenhand.evaluation.options.Options`.
@@ -41,11 +43,24 @@ def audit(
     >>> found.metrics["tpr.gap"].value, found.metrics["tpr.gap"].decided_by
     (0.5, ('a', 'b'))
     """
-    chosen = Options(min_count=min_count, confidence=confidence,
-                     metrics=None if metrics is None else tuple(metrics), **options)
+    chosen = Options(
+        min_count=min_count,
+        confidence=confidence,
+        metrics=None if metrics is None else tuple(metrics),
+        **options,
+    )
     chosen.check()
-    subject = subject_of_rows(y_true, y_pred, groups, scores, weights, positive=positive, classes=classes, name=name,
-                              topk=chosen.topk)
+    subject = subject_of_rows(
+        y_true,
+        y_pred,
+        groups,
+        scores,
+        weights,
+        positive=positive,
+        classes=classes,
+        name=name,
+        topk=chosen.topk,
+    )
     return assess(subject, chosen)
 
 
@@ -67,17 +82,21 @@ def compare(
 
     `predictions` maps a model's name to its predicted classes `[N]`, or to several runs of it `[R, N]`. The
     base is the first model unless named. `.cev` and `.sde` (S2) measure how unevenly the classes' error rates
-    moved; `.differences` has every metric with a paired interval; with several runs of each model it also says
+    moved; `.differences` has every metric with a paired interval; with several runs of each it also says
     whether a difference exceeds run-to-run variance, and `.cie` counts the rows whose usual label changed.
 
     >>> import evenhand
     >>> y = [0, 0, 0, 1, 1, 1, 2, 2, 2, 2]
     >>> big, small = [0, 0, 1, 1, 1, 0, 2, 2, 2, 0], [0, 1, 1, 1, 0, 0, 2, 2, 1, 0]
     >>> found = evenhand.compare(y, {"big": big, "small": small})
-    >>> found.base, round(float(found.cev["small"]), 4), round(float(found.matrices["accuracy_change"][0, 1]), 4)
+    >>> found.base, round(found.cev["small"], 4), found.matrices["accuracy_change"][0, 1].round(4).item()
     ('big', 0.2222, -0.3)
     """
-    chosen = Options(min_count=min_count, confidence=confidence,
-                     metrics=None if metrics is None else tuple(metrics), **options)
+    chosen = Options(
+        min_count=min_count,
+        confidence=confidence,
+        metrics=None if metrics is None else tuple(metrics),
+        **options,
+    )
     rows = models_of_rows(y_true, predictions, groups, weights, positive=positive, classes=classes)
     return compare_rows(rows, base if base is not None else next(iter(predictions)), chosen)

@@ -23,7 +23,9 @@ def is_torch(values: object) -> TypeGuard[Any]:
 
 def is_array_like(values: object) -> bool:
     """Whether `values` holds several values: a sequence, an array, a column, but not a text."""
-    return not isinstance(values, (str, bytes)) and (hasattr(values, "__len__") or hasattr(values, "__array__"))
+    return not isinstance(values, (str, bytes)) and (
+        hasattr(values, "__len__") or hasattr(values, "__array__")
+    )
 
 
 def as_array(values: object) -> Array:
@@ -63,5 +65,5 @@ def as_codes(values: object, what: str) -> Array:
     if array.size == 0:
         return array.astype(np.int64)
     raise ValueError(
-        f"{what} must be whole-number codes 0, 1, 2, ... here, not {array.dtype}; evenhand.audit takes any values"
+        f"{what} must be whole-number codes 0, 1, 2, ..., not {array.dtype}; evenhand.audit takes any values"
     )

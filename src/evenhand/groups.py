@@ -127,8 +127,12 @@ class Groups:
         place = np.full(len(self.names) + 1, UNKNOWN)
         place[present] = np.arange(len(present))
         kept = [int(group) for group in present]
-        return Groups(place[self.ids], tuple(self.names[k] for k in kept), self.attributes,
-                      tuple(self.combinations[k] for k in kept))
+        return Groups(
+            place[self.ids],
+            tuple(self.names[k] for k in kept),
+            self.attributes,
+            tuple(self.combinations[k] for k in kept),
+        )
 
 
 def _name(attributes: Sequence[Attribute], levels: tuple[int, ...]) -> str:

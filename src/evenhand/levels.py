@@ -33,7 +33,9 @@ def level_name(value: object) -> str:
     """
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
-    return str(value.item() if isinstance(value, np.generic) and not isinstance(value, np.datetime64) else value)
+    return str(
+        value.item() if isinstance(value, np.generic) and not isinstance(value, np.datetime64) else value
+    )
 
 
 def code_values(values: Array, order: Sequence[object] | None, name: str) -> tuple[tuple[str, ...], Array]:
@@ -109,7 +111,9 @@ def _sort_key(value: Any) -> Any:
     return value if isinstance(value, (str, int, float, np.number)) else str(value)
 
 
-def _reorder(levels: list[Any], codes: Array, order: Sequence[object], name: str) -> tuple[tuple[str, ...], Array]:
+def _reorder(
+    levels: list[Any], codes: Array, order: Sequence[object], name: str
+) -> tuple[tuple[str, ...], Array]:
     names = tuple(level_name(level) for level in order)
     place = {text: index for index, text in enumerate(names)}
     strange = [level_name(level) for level in levels if level_name(level) not in place]

@@ -11,9 +11,24 @@ from evenhand.metrics.catalogue import CATALOGUE
 from evenhand.metrics.counts import Counts
 from evenhand.metrics.view import View
 
-NAMES = {"DP": "dp", "DI_bar": "di", "SPSF": "spsf", "FPSF": "fpsf", "EOFP": "eofp", "EOTP": "eotp", "BA": "ba"}
-CASES = ["binary_balanced_a", "binary_skewed_a", "tenclass_balanced_a", "tenclass_skewed_never_predicted_a",
-         "fourclass_group1_never_predicted_a", "published_example_table", "multilabel_21"]
+NAMES = {
+    "DP": "dp",
+    "DI_bar": "di",
+    "SPSF": "spsf",
+    "FPSF": "fpsf",
+    "EOFP": "eofp",
+    "EOTP": "eotp",
+    "BA": "ba",
+}
+CASES = [
+    "binary_balanced_a",
+    "binary_skewed_a",
+    "tenclass_balanced_a",
+    "tenclass_skewed_never_predicted_a",
+    "fourclass_group1_never_predicted_a",
+    "published_example_table",
+    "multilabel_21",
+]
 
 
 def both(key: str, counts: Counts, convention: str = "strict") -> tuple[np.ndarray, float]:
@@ -25,7 +40,9 @@ def of_golden(case) -> Counts:
     given = case["inputs"]
     if "confusion" not in given:
         return Counts.from_predictions(given["y_true"], given["y_pred"], given["group"])
-    cells = [given["confusion"][group]["0"] for group in sorted(given["confusion"])]  # class 1 is the mirror image
+    cells = [
+        given["confusion"][group]["0"] for group in sorted(given["confusion"])
+    ]  # class 1 is the mirror image
     return Counts.from_table([[[c["TP"], c["FN"]], [c["FP"], c["TN"]]] for c in cells])
 
 
@@ -69,8 +86,15 @@ TABLE_3 = Counts.from_table([[[80, 20], [10, 90]], [[60, 40], [70, 30]]])
 
 @pytest.mark.parametrize(
     ("key", "sport", "cook", "percent"),
-    [("dp", 0.20, 0.20, 20.0), ("di", 0.3077, 0.3636, 33.6), ("spsf", 0.10, 0.10, 10.0), ("fpsf", 0.30, 0.10, 20.0),
-     ("eofp", 0.60, 0.20, 40.0), ("eotp", 0.20, 0.60, 40.0), ("ba", 0.0909, 0.1111, 10.1)],
+    [
+        ("dp", 0.20, 0.20, 20.0),
+        ("di", 0.3077, 0.3636, 33.6),
+        ("spsf", 0.10, 0.10, 10.0),
+        ("fpsf", 0.30, 0.10, 20.0),
+        ("eofp", 0.60, 0.20, 40.0),
+        ("eotp", 0.20, 0.60, 40.0),
+        ("ba", 0.0909, 0.1111, 10.1),
+    ],
 )
 def test_table_3_of_the_paper(key, sport, cook, percent, close):
     per_class, mean = both(key, TABLE_3)
@@ -90,10 +114,16 @@ UNIT = Counts.from_table([[[3, 1], [2, 5]], [[5, 1], [1, 2]]])
 
 @pytest.mark.parametrize(
     ("key", "convention", "first", "second", "mean"),
-    [("dp", "paper", 0.212121, 0.212121, 0.212121), ("di", "paper", 0.318182, 0.388889, 0.353535),
-     ("spsf", "paper", 0.105, 0.105, 0.105), ("fpsf", "paper", 0.022857, 0.0425, 0.032679),
-     ("fpsf", "artifact", 0.01, 0.02, 0.015), ("eofp", "paper", 0.047619, 0.083333, 0.065476),
-     ("eotp", "paper", 0.083333, 0.047619, 0.065476), ("ba", "paper", 0.054545, 0.033333, 0.043939)],
+    [
+        ("dp", "paper", 0.212121, 0.212121, 0.212121),
+        ("di", "paper", 0.318182, 0.388889, 0.353535),
+        ("spsf", "paper", 0.105, 0.105, 0.105),
+        ("fpsf", "paper", 0.022857, 0.0425, 0.032679),
+        ("fpsf", "artifact", 0.01, 0.02, 0.015),
+        ("eofp", "paper", 0.047619, 0.083333, 0.065476),
+        ("eotp", "paper", 0.083333, 0.047619, 0.065476),
+        ("ba", "paper", 0.054545, 0.033333, 0.043939),
+    ],
 )
 def test_second_hand_check(key, convention, first, second, mean, close):
     per_class, overall = both(key, UNIT, convention)
@@ -111,7 +141,9 @@ def test_di_is_one_when_one_group_is_never_predicted_as_the_class():
         assert both("di", ONE_NEVER, convention)[0][2] == 1.0
 
 
-@pytest.mark.parametrize(("convention", "expected"), [("strict", math.nan), ("paper", 0.0), ("artifact", 1.0)])
+@pytest.mark.parametrize(
+    ("convention", "expected"), [("strict", math.nan), ("paper", 0.0), ("artifact", 1.0)]
+)
 def test_di_when_no_group_is_ever_predicted_as_the_class(convention, expected, close):
     close(both("di", BOTH_NEVER, convention)[0][2], expected)
 

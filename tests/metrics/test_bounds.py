@@ -16,9 +16,21 @@ from evenhand.metrics.view import View
 
 BOUNDED_RATES = ("selection", "tpr", "fpr", "accuracy", "ppv", "f1", "mcc", "balanced_accuracy")
 GAPS = tuple(f"{rate}.gap" for rate in BOUNDED_RATES)
-KEYS = (*GAPS, *(f"{rate}.ratio" for rate in BOUNDED_RATES if rate != "mcc"),
-        *(f"{rate}.{how}" for rate in BOUNDED_RATES for how in ("worst", "best")),
-        "dp", "di", "eotp", "eofp", "odds.max", "odds.mean", "odds.ratio", "eqodd", "delta_eo", "min_acc")
+KEYS = (
+    *GAPS,
+    *(f"{rate}.ratio" for rate in BOUNDED_RATES if rate != "mcc"),
+    *(f"{rate}.{how}" for rate in BOUNDED_RATES for how in ("worst", "best")),
+    "dp",
+    "di",
+    "eotp",
+    "eofp",
+    "odds.max",
+    "odds.mean",
+    "odds.ratio",
+    "eqodd",
+    "delta_eo",
+    "min_acc",
+)
 UNKNOWN = 3
 
 
@@ -45,7 +57,9 @@ def rows(seed: int, groups: int, task: int | str, least: int):
 
 
 def counted(y, p, g, groups: int, task: int | str) -> Counts:
-    return Counts.from_predictions(y, p, g, n_classes=None if task == "labels" else int(task), n_groups=groups)
+    return Counts.from_predictions(
+        y, p, g, n_classes=None if task == "labels" else int(task), n_groups=groups
+    )
 
 
 def every_assignment(y, p, g, groups: int, task: int | str) -> Counts:
@@ -91,7 +105,9 @@ def test_the_upper_bound_of_a_gap_between_two_groups_is_attained(key):
         assert math.isclose(bounds_of((key,), counted(y, p, g, 2, 2))[key][1], attained.max(), abs_tol=1e-12)
 
 
-@pytest.mark.parametrize("key", ["tpr.worst", "tpr.best", "accuracy.worst", "selection.ratio", "dp_score", "dp"])
+@pytest.mark.parametrize(
+    "key", ["tpr.worst", "tpr.best", "accuracy.worst", "selection.ratio", "dp_score", "dp"]
+)
 def test_the_far_ends_of_other_comparisons_are_attained_too(key):
     metric = CATALOGUE[key]
     end = 1 if metric.better == "lower" or key.endswith("best") else 0

@@ -1,4 +1,4 @@
-"""Comparisons of rates between groups: against fairlearn, AIF360 and torchmetrics, and where they go wrong."""
+"""Comparisons of rates between groups, beside those of fairlearn, AIF360 and torchmetrics, and their traps."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ from evenhand.metrics.catalogue import CATALOGUE
 from evenhand.metrics.counts import Counts
 from evenhand.metrics.view import View
 
-FRAME = {"selection_rate": "selection", "true_positive_rate": "tpr", "false_positive_rate": "fpr",
-         "accuracy": "accuracy"}
+FRAME = {
+    "selection_rate": "selection",
+    "true_positive_rate": "tpr",
+    "false_positive_rate": "fpr",
+    "accuracy": "accuracy",
+}
 TOP = {
     "demographic_parity_difference__between_groups": "selection.gap",
     "demographic_parity_difference__to_overall": "selection.to_overall",
@@ -27,8 +31,9 @@ TOP = {
 
 
 def counted(given, **more) -> Counts:
-    return Counts.from_predictions(given["y_true"], given["y_pred"], given["group"],
-                                   weights=given.get("sample_weight"), **more)
+    return Counts.from_predictions(
+        given["y_true"], given["y_pred"], given["group"], weights=given.get("sample_weight"), **more
+    )
 
 
 def value(key: str, counts: Counts, **view) -> float:
@@ -93,7 +98,8 @@ def test_differences_to_the_privileged_group_are_those_of_aif360(golden, close, 
 
     def signed(rate: str) -> float:
         return value(f"s3.{rate}.unprivileged", counts, **privileged) - value(
-            f"s3.{rate}.privileged", counts, **privileged)
+            f"s3.{rate}.privileged", counts, **privileged
+        )
 
     close(1 - value("s3.cv", counts, **privileged), abs(expected["statistical_parity_difference"]), tol)
     close(value("s3.di_binary", counts, **privileged), expected["disparate_impact_ratio"], tol)
@@ -128,9 +134,19 @@ def test_the_distance_to_overall_is_measured_from_all_rows(close):
     close(value("tpr.to_overall", THREE), 0.8 - 19 / 30)
 
 
-@pytest.mark.parametrize(("key", "groups"), [("tpr.gap", [1, 0]), ("tpr.ratio", [1, 0]), ("tpr.worst", [0]),
-                                             ("tpr.best", [1]), ("fpr.worst", [1]), ("tpr.to_overall", [1]),
-                                             ("odds.max", [1, 0]), ("selection.gap", [1, 0])])
+@pytest.mark.parametrize(
+    ("key", "groups"),
+    [
+        ("tpr.gap", [1, 0]),
+        ("tpr.ratio", [1, 0]),
+        ("tpr.worst", [0]),
+        ("tpr.best", [1]),
+        ("fpr.worst", [1]),
+        ("tpr.to_overall", [1]),
+        ("odds.max", [1, 0]),
+        ("selection.gap", [1, 0]),
+    ],
+)
 def test_the_groups_that_decided_are_named_highest_first(key, groups):
     assert CATALOGUE[key].statistic.deciders(View(THREE.margins()))[1].tolist() == groups
 

@@ -24,8 +24,17 @@ def value(key: str, counts: Counts, **view) -> float:
 # -- worked example ---------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("key", "expected"),
-    [("acc", 0.88), ("acc_u", 0.85), ("acc_u.label_attr", 0.78333), ("min_acc", 0.80), ("min_acc.label_attr", 0.40),
-     ("ba_signed.positive", 0.041344), ("ba_signed", 0.007913), ("ba", 0.033431), ("eps", 0.804719)],
+    [
+        ("acc", 0.88),
+        ("acc_u", 0.85),
+        ("acc_u.label_attr", 0.78333),
+        ("min_acc", 0.80),
+        ("min_acc.label_attr", 0.40),
+        ("ba_signed.positive", 0.041344),
+        ("ba_signed", 0.007913),
+        ("ba", 0.033431),
+        ("eps", 0.804719),
+    ],
 )
 def test_worked_example(key, expected, close):
     close(value(key, WORKED), expected, 5e-6)
@@ -45,14 +54,18 @@ def test_functions_for_counts_are_the_rows_of_the_catalogue(close):
     close(acc_u(WORKED, "label_attr"), value("acc_u.label_attr", WORKED))
     close(min_acc(WORKED), value("min_acc", WORKED))
     close(min_acc(WORKED, "label_attr"), value("min_acc.label_attr", WORKED))
-    close([ba_signed(WORKED), ba_signed(WORKED, "positive")],
-          [value("ba_signed", WORKED), value("ba_signed.positive", WORKED)])
+    close(
+        [ba_signed(WORKED), ba_signed(WORKED, "positive")],
+        [value("ba_signed", WORKED), value("ba_signed.positive", WORKED)],
+    )
     close(eps(WORKED), value("eps", WORKED))
 
 
 def test_the_same_holds_for_several_labels(close):
     rng = np.random.default_rng(0)
-    counts = Counts.from_predictions(rng.integers(0, 2, (60, 4)), rng.integers(0, 2, (60, 4)), rng.integers(0, 3, 60))
+    counts = Counts.from_predictions(
+        rng.integers(0, 2, (60, 4)), rng.integers(0, 2, (60, 4)), rng.integers(0, 3, 60)
+    )
     for function, key in ((acc_u, "acc_u"), (min_acc, "min_acc"), (ba_signed, "ba_signed"), (eps, "eps")):
         close(function(counts), value(key, counts))
 
@@ -82,8 +95,12 @@ def test_the_largest_epsilon_of_a_class_is_aif360s(golden, close, case, concentr
 def test_growth_of_epsilon_from_labels_to_predictions_is_aif360s(golden, close):
     for case in golden("07a_aif360_metrics")["cases"][:4]:
         given = case["inputs"]
-        largest = [CATALOGUE["eps"].per_class(View(Counts.from_predictions(given["y_true"], given[which],
-                   given["group"]).margins())).max() for which in ("y_pred", "y_true")]
+        largest = [
+            CATALOGUE["eps"]
+            .per_class(View(Counts.from_predictions(given["y_true"], given[which], given["group"]).margins()))
+            .max()
+            for which in ("y_pred", "y_true")
+        ]
         close(largest[0] - largest[1], case["expected"]["df_bias_amplification"], case["tolerance"])
 
 

@@ -10,25 +10,63 @@ from evenhand.metrics.catalogue import CATALOGUE
 from evenhand.metrics.counts import Counts
 from evenhand.metrics.view import View
 
-CASES = ["metrics_random_a", "metrics_random_b", "metrics_unprivileged_never_positive", "metrics_perfect_predictor",
-         "metrics_prediction_equals_s"]
-BASES = {"accuracy": "accuracy", "TPR": "tpr", "TNR": "tnr", "FPR": "fpr", "FNR": "fnr",
-         "calibrationPos": "calibration_pos", "calibrationNeg": "calibration_neg"}
-OFFICIAL = {"accuracy": "accuracy", "TPR": "tpr", "TNR": "tnr", "BCR": "bcr", "MCC": "mcc", "DIbinary": "di_binary",
-            "DIavgall": "di_avg_all", "CV": "cv"}
+CASES = [
+    "metrics_random_a",
+    "metrics_random_b",
+    "metrics_unprivileged_never_positive",
+    "metrics_perfect_predictor",
+    "metrics_prediction_equals_s",
+]
+BASES = {
+    "accuracy": "accuracy",
+    "TPR": "tpr",
+    "TNR": "tnr",
+    "FPR": "fpr",
+    "FNR": "fnr",
+    "calibrationPos": "calibration_pos",
+    "calibrationNeg": "calibration_neg",
+}
+OFFICIAL = {
+    "accuracy": "accuracy",
+    "TPR": "tpr",
+    "TNR": "tnr",
+    "BCR": "bcr",
+    "MCC": "mcc",
+    "DIbinary": "di_binary",
+    "DIavgall": "di_avg_all",
+    "CV": "cv",
+}
 for _theirs, _ours in BASES.items():
     OFFICIAL |= {
-        f"0-{_theirs}": f"{_ours}.privileged", f"1-{_theirs}": f"{_ours}.unprivileged",
-        f"sensitiveattr-{_theirs}": f"{_ours}.mean", f"1-{_theirs}_over_0-{_theirs}": f"{_ours}.ratio",
+        f"0-{_theirs}": f"{_ours}.privileged",
+        f"1-{_theirs}": f"{_ours}.unprivileged",
+        f"sensitiveattr-{_theirs}": f"{_ours}.mean",
+        f"1-{_theirs}_over_0-{_theirs}": f"{_ours}.ratio",
         f"sensitiveattr-{_theirs}Ratio": f"{_ours}.ratio_mean",
-        f"diff:0-{_theirs}to1-{_theirs}": f"{_ours}.diff", f"sensitiveattr-{_theirs}Diff": f"{_ours}.diff_mean",
+        f"diff:0-{_theirs}to1-{_theirs}": f"{_ours}.diff",
+        f"sensitiveattr-{_theirs}Diff": f"{_ours}.diff_mean",
     }
-COUNTED = {"EqOppo_fn_diff": "eqopp_fn_diff", "EqOppo_fn_ratio": "eqopp_fn_ratio", "EqOppo_fp_diff": "eqopp_fp_diff",
-           "EqOppo_fp_ratio": "eqopp_fp_ratio"}
-PAPER = {"DP": "dp_score", "EqOpp1": "eqopp1", "EqOpp0": "eqopp0", "p_acc": "acc_p", "up_acc": "acc_up",
-         "acc": "acc_mean", "EqOdd": "eqodd", "fn_rate_difference": "s3.eqopp_fn_diff",
-         "fp_rate_difference": "s3.eqopp_fp_diff"}
-RATIOS = {"fn_rate_ratio_unpriv_over_priv": "s3.eqopp_fn_ratio", "fp_rate_ratio_unpriv_over_priv": "s3.eqopp_fp_ratio"}
+COUNTED = {
+    "EqOppo_fn_diff": "eqopp_fn_diff",
+    "EqOppo_fn_ratio": "eqopp_fn_ratio",
+    "EqOppo_fp_diff": "eqopp_fp_diff",
+    "EqOppo_fp_ratio": "eqopp_fp_ratio",
+}
+PAPER = {
+    "DP": "dp_score",
+    "EqOpp1": "eqopp1",
+    "EqOpp0": "eqopp0",
+    "p_acc": "acc_p",
+    "up_acc": "acc_up",
+    "acc": "acc_mean",
+    "EqOdd": "eqodd",
+    "fn_rate_difference": "s3.eqopp_fn_diff",
+    "fp_rate_difference": "s3.eqopp_fp_diff",
+}
+RATIOS = {
+    "fn_rate_ratio_unpriv_over_priv": "s3.eqopp_fn_ratio",
+    "fp_rate_ratio_unpriv_over_priv": "s3.eqopp_fp_ratio",
+}
 
 
 def value(key: str, counts: Counts, **view) -> float:
@@ -142,7 +180,10 @@ def test_other_groups_are_pooled_or_averaged_as_the_name_says(close):
 
 def test_calibration_of_the_negatives_is_the_false_omission_rate():
     assert CATALOGUE["s3.calibration_neg.privileged"].better == "lower"
-    assert value("s3.calibration_neg.privileged", Counts.from_table([[[6, 4], [2, 8]], [[5, 5], [5, 5]]])) == 0.25
+    assert (
+        value("s3.calibration_neg.privileged", Counts.from_table([[[6, 4], [2, 8]], [[5, 5], [5, 5]]]))
+        == 0.25
+    )
 
 
 def test_undefined_stays_undefined_without_legacy():
@@ -155,7 +196,15 @@ def test_undefined_stays_undefined_without_legacy():
 def test_one_group_has_nobody_to_be_compared_with():
     alone = Counts.from_table([[[8, 2], [5, 5]]])
     assert value("acc_p", alone) == 0.65
-    for key in ("acc_up", "acc_mean", "s3.di_binary", "s3.di_avg_all", "s3.cv", "s3.tpr.ratio_mean", "s3.tpr.diff"):
+    for key in (
+        "acc_up",
+        "acc_mean",
+        "s3.di_binary",
+        "s3.di_avg_all",
+        "s3.cv",
+        "s3.tpr.ratio_mean",
+        "s3.tpr.diff",
+    ):
         assert math.isnan(value(key, alone)), key
 
 

@@ -14,12 +14,27 @@ from evenhand.metrics.rates import RATES
 # truth in rows, prediction in columns: TN 30, FP 10, FN 5, TP 55
 HAND = Counts.from_table([[[30, 10], [5, 55]]])
 BY_HAND = {
-    "selection": 65 / 100, "tpr": 55 / 60, "fpr": 10 / 40, "tnr": 30 / 40, "fnr": 5 / 60, "ppv": 55 / 65,
-    "npv": 30 / 35, "for": 5 / 35, "accuracy": 85 / 100, "balanced_accuracy": (55 / 60 + 30 / 40) / 2,
-    "f1": 110 / 125, "mcc": (55 * 30 - 10 * 5) / math.sqrt(65 * 60 * 40 * 35),
+    "selection": 65 / 100,
+    "tpr": 55 / 60,
+    "fpr": 10 / 40,
+    "tnr": 30 / 40,
+    "fnr": 5 / 60,
+    "ppv": 55 / 65,
+    "npv": 30 / 35,
+    "for": 5 / 35,
+    "accuracy": 85 / 100,
+    "balanced_accuracy": (55 / 60 + 30 / 40) / 2,
+    "f1": 110 / 125,
+    "mcc": (55 * 30 - 10 * 5) / math.sqrt(65 * 60 * 40 * 35),
 }
-FAIRLEARN = {"selection_rate": "selection", "true_positive_rate": "tpr", "false_positive_rate": "fpr",
-             "false_negative_rate": "fnr", "true_negative_rate": "tnr", "accuracy": "accuracy"}
+FAIRLEARN = {
+    "selection_rate": "selection",
+    "true_positive_rate": "tpr",
+    "false_positive_rate": "fpr",
+    "false_negative_rate": "fnr",
+    "true_negative_rate": "tnr",
+    "accuracy": "accuracy",
+}
 
 
 @pytest.mark.parametrize("key", RATES)
@@ -30,10 +45,19 @@ def test_every_rate_is_what_its_formula_says(key, close):
 @pytest.mark.parametrize(
     ("key", "table"),
     [
-        ("tpr", [[4, 1], [0, 0]]), ("fnr", [[4, 1], [0, 0]]), ("fpr", [[0, 0], [1, 4]]), ("tnr", [[0, 0], [1, 4]]),
-        ("ppv", [[3, 0], [2, 0]]), ("npv", [[0, 3], [0, 2]]), ("for", [[0, 3], [0, 2]]), ("f1", [[3, 0], [0, 0]]),
-        ("balanced_accuracy", [[0, 0], [1, 4]]), ("mcc", [[0, 0], [1, 4]]), ("mcc", [[0, 1], [0, 4]]),
-        ("selection", [[0, 0], [0, 0]]), ("accuracy", [[0, 0], [0, 0]]),
+        ("tpr", [[4, 1], [0, 0]]),
+        ("fnr", [[4, 1], [0, 0]]),
+        ("fpr", [[0, 0], [1, 4]]),
+        ("tnr", [[0, 0], [1, 4]]),
+        ("ppv", [[3, 0], [2, 0]]),
+        ("npv", [[0, 3], [0, 2]]),
+        ("for", [[0, 3], [0, 2]]),
+        ("f1", [[3, 0], [0, 0]]),
+        ("balanced_accuracy", [[0, 0], [1, 4]]),
+        ("mcc", [[0, 0], [1, 4]]),
+        ("mcc", [[0, 1], [0, 4]]),
+        ("selection", [[0, 0], [0, 0]]),
+        ("accuracy", [[0, 0], [0, 0]]),
     ],
 )
 def test_a_rate_without_cases_is_undefined_and_never_zero_or_one(key, table):
@@ -44,8 +68,9 @@ def test_a_rate_without_cases_is_undefined_and_never_zero_or_one(key, table):
 def test_group_rates_are_those_of_fairlearn(golden, close, case):
     case = golden("07b_fairlearn_metrics")["cases"][case]
     given = case["inputs"]
-    counts = Counts.from_predictions(given["y_true"], given["y_pred"], given["group"],
-                                     weights=given.get("sample_weight"))
+    counts = Counts.from_predictions(
+        given["y_true"], given["y_pred"], given["group"], weights=given.get("sample_weight")
+    )
     for theirs, ours in FAIRLEARN.items():
         close(RATES[ours](counts), case["expected"]["by_group"][theirs], case["tolerance"])
         close(RATES[ours](counts.margins().pooled), [case["expected"]["overall"][theirs]], case["tolerance"])
@@ -72,7 +97,11 @@ def test_one_vs_rest_cells_are_those_of_the_golden_tables(golden):
             for label, cells in classes.items():
                 place = (int(label), int(group))
                 assert [m.tp[place], m.fp[place], m.tn[place], m.fn[place]] == [
-                    cells["TP"], cells["FP"], cells["TN"], cells["FN"]]
+                    cells["TP"],
+                    cells["FP"],
+                    cells["TN"],
+                    cells["FN"],
+                ]
 
 
 def test_more_than_two_classes_give_the_mean_over_the_defined_ones(close):

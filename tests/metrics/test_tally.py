@@ -35,8 +35,9 @@ def test_weights_are_summed_in_each_cell():
     assert np.array_equal(tally(g, y, p, G, C, [w])[0], slow_tally(g, y, p, w))
 
 
-@pytest.mark.parametrize("kind", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", ">i2",
-                                  ">i4", ">i8"])
+@pytest.mark.parametrize(
+    "kind", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", ">i2", ">i4", ">i8"]
+)
 def test_the_type_of_the_codes_does_not_matter(kind):
     g, y, p = rows()
     g = np.where(g < 0, 0, g) if kind.startswith("u") else g
@@ -89,6 +90,21 @@ def test_a_wrong_group_in_a_tensor_reads_the_same(wrong):
 def test_a_negative_label_is_not_an_unknown_one():
     with pytest.raises(ValueError, match="label -1 in row 1"):
         check_codes(np.array([0, -1]), 2, "label")
+
+
+@pytest.mark.parametrize("wrong", [-1, -2])
+def test_a_narrow_type_does_not_hide_a_negative_code_among_many_classes(wrong):
+    """-1 in eight bits reads 255, which is a class where there are 300."""
+    good, bad = np.array([0, 1, 1], dtype=np.int8), np.array([0, wrong, 1], dtype=np.int8)
+    with pytest.raises(ValueError, match=f"label {wrong} in row 1"):
+        tally(good, bad, good, 2, 300, [])
+    with pytest.raises(ValueError, match="group -2 in row 1"):
+        tally(np.array([0, -2, 1], dtype=np.int8), good, good, 300, 2, [])
+
+
+def test_an_unknown_group_in_a_narrow_type_stays_unknown_among_many_groups():
+    g, ones = np.array([0, -1, 1], dtype=np.int8), np.ones(3, dtype=np.int8)
+    assert tally(g, ones, ones, 300, 2, [])[0][-1, 1, 1] == 1
 
 
 def test_a_tensor_is_counted_like_an_array():

@@ -3,6 +3,11 @@
 import dataclasses
 import datetime
 import gzip
+import os
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -148,6 +153,9 @@ TEXTS = {
     "spaces around values": b"y,p,sex\n 1, 1 , f\n0,1 ,m \n",
     "floats": b"y,p,sex\n1.0,1,f\n0.0,1,m\n",
     "booleans and numbers": b"y,p,sex\nTrue,1,f\nFalse,1,m\n",
+    "an index column": b",y,p,sex\n0,1,1,f\n1,0,1,m\n",
+    "a separator after the header": b"y,p,sex,\n1,1,f,\n0,1,m,\n",
+    "white lines": b"y,p,sex\n1,1,f\n  \n0,1,m\n",
     "semicolons": b"y;p;sex\n1;1;f\n0;1;m\n",
 }
 
@@ -197,6 +205,8 @@ def kinds(**data):
         (kinds(y=[1.0, 0.0], p=[True, True]), ("0", "1")),
         (kinds(y=["1", "0"], p=[1, 1]), ("0", "1")),
         (kinds(y=[1, 1], p=[1, 1]), ("0", "1")),
+        (kinds(y=[Decimal("1.0"), Decimal("0.0")], p=[1, 1]), ("0", "1")),
+        (kinds(y=[None, 1], p=[1, 1]).extend(kinds(y=[0, 1], p=[1, 0])), ("0", "1")),
         (kinds(y=[-1, 1], p=[1, 1]), ("-1", "1")),
         (kinds(y=["10", "9"], p=["9", "9"]), ("10", "9")),  # text in a Parquet file is text
         (kinds(y=[10, 9], p=[2, 9]), ("2", "9", "10")),
@@ -210,7 +220,7 @@ def test_classes(tmp_path, frame, classes):
     cells = read_cells([tmp_path / "preds.parquet"], BASIC)
     assert cells.classes == classes
     assert cells.positive == (classes[1] if len(classes) == 2 else None)
-    assert cells.count.sum() == 2
+    assert cells.count.sum() == frame.drop_nulls().height
 
 
 @pytest.mark.parametrize(
@@ -296,5 +306,36 @@ def test_a_faulty_weight_in_one_of_many_pieces_is_found(tmp_path, table, monkeyp
 def test_a_column_of_ids_is_refused_before_it_is_counted(tmp_path, monkeypatch):
     monkeypatch.setattr("evenhand.tables.cells.group_in_pieces", None)  # calling it would be a TypeError
     frame = pl.DataFrame({"y": 1, "p": 1, "sex": range(30_000)})
-    with pytest.raises(InputError, match="has 20000 different values .* it looks like an id"):
+    with pytest.raises(InputError, match=r"has 20000 different values .* it looks like an id"):
         read_cells([write(frame, tmp_path, ".parquet")], BASIC)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_a_name_is_no_pattern(tmp_path, table, ending):
+    folder = tmp_path / "run [1] of *"
+    folder.mkdir()
+    assert read_cells([write(table, folder, ending)], BASIC).total == table.height
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", [".csv.gz", ".parquet"])
+def test_memory_does_not_grow_with_the_table(tmp_path, ending):
+    """24 million rows, of which any one column would take 190 MB, in a process that may not grow by 1.2 GB."""
+    rng = np.random.default_rng(0)
+    n = 1_000_000
+    frame = pl.DataFrame({"y": rng.integers(0, 2, n), "g": rng.integers(0, 16, n), "s": rng.random(n)})
+    file = write(pl.concat([frame] * 24), tmp_path, ending)
+    code = (
+        "import resource, sys, pathlib\n"
+        "from evenhand.tables import Columns, read_cells\n"
+        "columns = Columns('y', None, ('g',), score=('s',))\n"
+        "cells = read_cells([pathlib.Path(sys.argv[1])], columns)\n"
+        "print(cells.total, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(file)], capture_output=True, text=True, check=True, env=environment
+    )
+    total, megabytes = map(int, done.stdout.split())
+    assert total == 24 * n
+    assert megabytes < 1200

@@ -34,8 +34,8 @@ class GroupCounts(Metric):
 
     `update(preds, target, groups)`: `target [N]` and `groups [N]` are whole numbers, group -1 is unknown.
     `preds [N]` are classes, or the probabilities of class 1 (predicted where above `threshold`);
-    `preds [N, C]` are scores or logits, of which the largest counts (the first on ties). `metrics` are keys of
-    the catalogue. Undefined values are NaN. Further arguments go to `torchmetrics.Metric`.
+    `preds [N, C]` are scores or logits, of which the largest counts (the first on ties). `metrics` are keys
+    of the catalogue. Undefined values are NaN. Further arguments go to `torchmetrics.Metric`.
 
     >>> metric = GroupCounts(n_groups=3)
     >>> metric.update(torch.tensor([0.9, 0.2]), torch.tensor([1, 0]), torch.tensor([0, 2]))

@@ -60,27 +60,50 @@ class Audit:
 
         subject = self.subject
         body = {
-            "evenhand": __version__, "kind": "audit", "task": subject.task, "name": subject.name, "n": self.n,
-            "weighted": subject.grouping.counts.weighted, "unknown": self.unknown, "missing": subject.missing,
-            "classes": subject.classes, "positive": subject.positive, "grouping": subject.grouping.attributes,
-            "groups": self.groups, "overall": self.overall,
+            "evenhand": __version__,
+            "kind": "audit",
+            "task": subject.task,
+            "name": subject.name,
+            "n": self.n,
+            "weighted": subject.grouping.counts.weighted,
+            "unknown": self.unknown,
+            "missing": subject.missing,
+            "classes": subject.classes,
+            "positive": subject.positive,
+            "grouping": subject.grouping.attributes,
+            "groups": self.groups,
+            "overall": self.overall,
             "metrics": {key: _without_key(value) for key, value in self.metrics.items()},
-            "attributes": {name: {"groups": part.groups,
-                                  "metrics": {key: _without_key(value) for key, value in part.metrics.items()}}
-                           for name, part in self.attributes.items()},
+            "attributes": {
+                name: {
+                    "groups": part.groups,
+                    "metrics": {key: _without_key(value) for key, value in part.metrics.items()},
+                }
+                for name, part in self.attributes.items()
+            },
             "runs": {"n": len(subject.run_names), "names": subject.run_names} if subject.run_names else None,
-            "warnings": self.warnings, "method": self._method(__version__),
+            "warnings": self.warnings,
+            "method": self._method(__version__),
         }
         clean: dict[str, Any] = plain(body)
         return clean
 
     def _method(self, version: str) -> dict[str, Any]:
         o = self.options
-        return {"confidence": o.confidence, "replicates": o.replicates, "resampling": o.resampling, "seed": o.seed,
-                "min_count": o.min_count, "convention": o.convention, "smoothing": o.smoothing,
-                "privileged": o.privileged, "scores": self.subject.score_kind,
-                "versions": {"evenhand": version, "python": platform.python_version(), "numpy": np.__version__},
-                "files": self.subject.files, "created": self.created}
+        return {
+            "confidence": o.confidence,
+            "replicates": o.replicates,
+            "resampling": o.resampling,
+            "seed": o.seed,
+            "min_count": o.min_count,
+            "convention": o.convention,
+            "smoothing": o.smoothing,
+            "privileged": o.privileged,
+            "scores": self.subject.score_kind,
+            "versions": {"evenhand": version, "python": platform.python_version(), "numpy": np.__version__},
+            "files": self.subject.files,
+            "created": self.created,
+        }
 
     def to_json(self, indent: int | None = 2) -> str:
         """The audit as JSON text."""
@@ -115,8 +138,11 @@ class Audit:
         return audit_table(self.to_dict())
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{key}={self.metrics[key].value:.3f}" for key in ("selection.gap", "tpr.gap", "fpr.gap")
-                          if key in self.metrics)
+        shown = ", ".join(
+            f"{key}={self.metrics[key].value:.3f}"
+            for key in ("selection.gap", "tpr.gap", "fpr.gap")
+            if key in self.metrics
+        )
         return f"Audit(n={self.n}, groups={len(self.groups)}, unknown={self.unknown}, {shown})"
 
 
@@ -131,12 +157,22 @@ def assess(subject: Subject, options: Options) -> Audit:
     options.check()
     main = subject.grouping
     section = _section(main, subject, options)
-    alone = {grouping.attributes[0]: _section(grouping, subject, _for_attribute(options, grouping))
-             for grouping in subject.alone}
+    alone = {
+        grouping.attributes[0]: _section(grouping, subject, _for_attribute(options, grouping))
+        for grouping in subject.alone
+    }
     warnings = (*subject.warnings, *notes_on(subject, section.groups, section.metrics, options))
     created = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    return Audit(subject, options, section.groups, overall_row(_one(main), options, _scores(main)), section.metrics,
-                 alone, warnings, created)
+    return Audit(
+        subject,
+        options,
+        section.groups,
+        overall_row(_one(main), options, _scores(main)),
+        section.metrics,
+        alone,
+        warnings,
+        created,
+    )
 
 
 def _for_attribute(options: Options, grouping: Grouping) -> Options:
@@ -150,8 +186,7 @@ def _one(grouping: Grouping) -> Counts:
     if not grouping.runs:
         return grouping.counts
     kinds = (kind.sum(axis=0) for kind in grouping.counts._kinds)
-    total = Counts(*kinds, multilabel=grouping.counts.multilabel)
-    return total
+    return Counts(*kinds, multilabel=grouping.counts.multilabel)
 
 
 def _scores(grouping: Grouping) -> ScoreData | None:
@@ -173,4 +208,3 @@ def _section(grouping: Grouping, subject: Subject, options: Options) -> Section:
         found |= measure_scores(data, single, [metric for metric in wanted if metric.needs == "scores"])
     found |= shift_to_groups(frame, _one(grouping), [metric.key for metric in wanted])
     return Section(tuple(rows), {metric.key: found[metric.key] for metric in wanted if metric.key in found})
-

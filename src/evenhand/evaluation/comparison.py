@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from evenhand.arrays import Array, FloatArray
-from evenhand.evaluation.differences import PAIR_KEYS, Difference, Measured, measured, over_runs, paired
-from evenhand.evaluation.joint import Joint
-from evenhand.evaluation.options import Options, chosen_metrics
+from evenhand.evaluation.differences import PAIR_KEYS, Difference, Measured
+from evenhand.evaluation.options import Options
 from evenhand.evaluation.values import plain
-from evenhand.metrics.catalogue import CATALOGUE, COUNT_METRICS
-from evenhand.metrics.cie import Exemplars, cie, modal_labels
-from evenhand.metrics.margins import Margins
-from evenhand.metrics.metric import Metric
-from evenhand.metrics.pair_tables import all_to_group, matrices
-from evenhand.metrics.pairs import error_rates, measure, relative_changes
-from evenhand.metrics.rates import accuracy
+from evenhand.metrics.cie import Exemplars
 
-WITHOUT_GROUPS = ("acc", "acc_u.label_attr", "min_acc.label_attr")
 EXEMPLARS_SHOWN = 100
 
 
@@ -46,7 +37,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The result of `evenhand.compare`: `.cev["small"]` against the base, matrices, classes, groups, differences."""
+    """The result of `evenhand.compare`: `.cev["small"]` against the base, matrices, differences, and more."""
 
     rows: Rows
     base: str
@@ -74,23 +65,64 @@ class Comparison:
         """The comparison as plain values; reports and gates read this."""
         from evenhand import __version__
 
-        pairs = {key: {name: {"value": value, "low": value.low, "high": value.high, "skipped": value.skipped,
-                              "reason": value.reason} for name, value in getattr(self, key).items()}
-                 for key in PAIR_KEYS}
-        found = None if self.cie is None else {
-            name: {"count": entry.count, "share": entry.share, "rows": entry.indices[:EXEMPLARS_SHOWN].tolist()}
-            for name, entry in self.cie.items()}
+        pairs = {
+            key: {
+                name: {
+                    "value": value,
+                    "low": value.low,
+                    "high": value.high,
+                    "skipped": value.skipped,
+                    "reason": value.reason,
+                }
+                for name, value in getattr(self, key).items()
+            }
+            for key in PAIR_KEYS
+        }
+        found = (
+            None
+            if self.cie is None
+            else {
+                name: {
+                    "count": entry.count,
+                    "share": entry.share,
+                    "rows": entry.indices[:EXEMPLARS_SHOWN].tolist(),
+                }
+                for name, entry in self.cie.items()
+            }
+        )
         o = self.options
         body = {
-            "evenhand": __version__, "kind": "comparison", "n": len(self.rows.y), "missing": self.rows.missing,
-            "classes": self.rows.classes, "models": self.models, "base": self.base,
-            "grouping": self.rows.grouping, "accuracy": self.accuracy, "disagreement": self.disagreement, **pairs,
-            "matrices": {key: table.tolist() for key, table in self.matrices.items()}, "per_class": self.per_class,
-            "groups": self.groups, "differences": self.differences, "cie": found, "warnings": self.warnings,
-            "method": {"confidence": o.confidence, "replicates": o.replicates, "resampling": "stratified",
-                       "seed": o.seed, "min_count": o.min_count, "created": self.created, "files": self.rows.files,
-                       "versions": {"evenhand": __version__, "python": platform.python_version(),
-                                    "numpy": np.__version__}},
+            "evenhand": __version__,
+            "kind": "comparison",
+            "n": len(self.rows.y),
+            "missing": self.rows.missing,
+            "classes": self.rows.classes,
+            "models": self.models,
+            "base": self.base,
+            "grouping": self.rows.grouping,
+            "accuracy": self.accuracy,
+            "disagreement": self.disagreement,
+            **pairs,
+            "matrices": {key: table.tolist() for key, table in self.matrices.items()},
+            "per_class": self.per_class,
+            "groups": self.groups,
+            "differences": self.differences,
+            "cie": found,
+            "warnings": self.warnings,
+            "method": {
+                "confidence": o.confidence,
+                "replicates": o.replicates,
+                "resampling": "stratified",
+                "seed": o.seed,
+                "min_count": o.min_count,
+                "created": self.created,
+                "files": self.rows.files,
+                "versions": {
+                    "evenhand": __version__,
+                    "python": platform.python_version(),
+                    "numpy": np.__version__,
+                },
+            },
         }
         clean: dict[str, Any] = plain(body)
         return clean
@@ -118,140 +150,3 @@ class Comparison:
     def __repr__(self) -> str:
         moved = ", ".join(f"{name}: cev={self.cev[name]:.4f} sde={self.sde[name]:.4f}" for name in self.cev)
         return f"Comparison(n={len(self.rows.y)}, base={self.base!r}, {moved})"
-
-
-def compare_rows(rows: Rows, base: str, options: Options) -> Comparison:
-    """Compare every model with the base, and all models with each other."""
-    options.check()
-    rows = _base_first(rows, base)
-    others = [name for name in rows.predictions if name != base]
-    n_groups = max(len(rows.group_names), 1)
-    margins = {name: _margins(rows, name, n_groups) for name in rows.predictions}
-    whole = {name: part.pooled for name, part in margins.items()}
-    sizes = np.bincount(rows.ids[rows.ids >= 0], minlength=n_groups)
-    chosen = np.flatnonzero(sizes >= max(options.min_count, 1))
-    metrics = _metrics(rows, options)
-    joints = {name: _joint(rows, base, name, n_groups) for name in others}
-    found = {name: paired(joint, metrics, chosen, options) for name, joint in joints.items()}
-    differences = {name: _over_runs(rows, base, name, found[name].differences, metrics, chosen, n_groups, options)
-                   for name in others}
-    pairs = {key: {name: _pair(key, whole[base], whole[name], found[name].pair_errors.get(key), options)
-                   for name in others} for key in PAIR_KEYS}
-    modal = {name: _modal(rows, name) for name in rows.predictions}
-    return Comparison(
-        rows, base, options, {name: float(accuracy(part)[0]) for name, part in whole.items()},
-        {name: float(np.average(modal[name] != modal[base], weights=rows.weights)) for name in others},
-        pairs["cev"], pairs["sde"], pairs["cev_norm"], pairs["sde_norm"], _matrices(whole),
-        {name: class_changes(whole[base], whole[name], rows.classes) for name in others},
-        _group_values(margins, rows, sizes) if rows.group_names else None, differences, _cie(rows, base, others),
-        (*rows.warnings, *_warnings(rows, pairs, sizes, options)),
-        datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-    )
-
-
-def _base_first(rows: Rows, base: str) -> Rows:
-    if base not in rows.predictions:
-        raise ValueError(f"there is no model '{base}' to be the base: {', '.join(rows.predictions)}")
-    if len(rows.predictions) < 2:
-        raise ValueError("a comparison needs at least two models")
-    order = [base, *(name for name in rows.predictions if name != base)]
-    return Rows(**{**{name: getattr(rows, name) for name in rows.__dataclass_fields__},
-                   "predictions": {name: rows.predictions[name] for name in order}})
-
-
-def _margins(rows: Rows, name: str, n_groups: int) -> Margins:
-    """Margins `[K, G + 1]` of one model (the unknown group last); its runs added up."""
-    runs = np.atleast_2d(rows.predictions[name])
-    joints = [Joint.from_rows(rows.y, [run], rows.ids, n_groups, len(rows.classes), rows.weights) for run in runs]
-    parts = [joint.margins(0) for joint in joints]
-    return Margins(*(np.sum([getattr(part, kind) for part in parts], axis=0)
-                     for kind in ("tp", "predicted", "actual", "n")))
-
-
-def _joint(rows: Rows, base: str, name: str, n_groups: int) -> Joint:
-    """Joint cells of the base and an alternative (of the first run of each, where there are several)."""
-    firsts = [np.atleast_2d(rows.predictions[model])[0] for model in (base, name)]
-    return Joint.from_rows(rows.y, firsts, rows.ids, n_groups, len(rows.classes), rows.weights)
-
-
-def _metrics(rows: Rows, options: Options) -> list[Metric]:
-    if options.metrics is not None:
-        return [CATALOGUE[key] for key in chosen_metrics(options.metrics, COUNT_METRICS)]
-    if not rows.group_names:
-        return [CATALOGUE[key] for key in WITHOUT_GROUPS]
-    return [CATALOGUE[key] for key in COUNT_METRICS if not CATALOGUE[key].needs_privileged]
-
-
-def _over_runs(rows: Rows, base: str, name: str, found: dict[str, Difference], metrics: Sequence[Metric],
-               chosen: Array, n_groups: int, options: Options) -> dict[str, Difference]:
-    if any(rows.predictions[model].ndim == 1 or len(rows.predictions[model]) < 2 for model in (base, name)):
-        return found
-    stacks = [_run_margins(rows, model, n_groups) for model in (base, name)]
-    return over_runs(found, metrics, stacks[0], stacks[1], chosen, options)
-
-
-def _run_margins(rows: Rows, name: str, n_groups: int) -> Margins:
-    parts = [Joint.from_rows(rows.y, [run], rows.ids, n_groups, len(rows.classes), rows.weights).margins(0)
-             for run in rows.predictions[name]]
-    return Margins(*(np.stack([getattr(part, kind) for part in parts]) for kind in ("tp", "predicted", "actual", "n")))
-
-
-def _pair(key: Any, base: Margins, other: Margins, errors: FloatArray | None, options: Options) -> Measured:
-    found = measure(key, base, other)
-    return measured(found.value, errors, options.confidence, found.skipped, found.reason)
-
-
-def _matrices(whole: Mapping[str, Margins]) -> dict[str, FloatArray]:
-    rates = [error_rates(part) for part in whole.values()]
-    fpr, fnr = (np.stack([pair[side][0] for pair in rates]) for side in (0, 1))
-    return matrices(fpr, fnr, np.array([float(accuracy(part)[0]) for part in whole.values()]))
-
-
-def class_changes(base: Margins, other: Margins, classes: tuple[str, ...]) -> list[dict[str, Any]]:
-    """What each class gained and lost: rates of both models, and their relative changes."""
-    (base_fpr, base_fnr), (fpr, fnr) = ([rate[0] for rate in error_rates(part)] for part in (base, other))
-    fpr_change, fnr_change = relative_changes(base_fpr, base_fnr, fpr, fnr)
-    return [{"class": name, "n": float(base.actual[k, 0]), "base_fpr": base_fpr[k], "fpr": fpr[k],
-             "base_fnr": base_fnr[k], "fnr": fnr[k], "fpr_change": fpr_change[k], "fnr_change": fnr_change[k],
-             "recall_change": base_fnr[k] - fnr[k]} for k, name in enumerate(classes)]
-
-
-def _group_values(margins: Mapping[str, Margins], rows: Rows, sizes: Array) -> dict[str, list[dict[str, Any]]]:
-    """S2's Table 4: each model on all rows against the same model on one group."""
-    known = np.arange(len(rows.group_names))
-    found = {}
-    for name, part in margins.items():
-        values, correct = all_to_group(part), accuracy(part)
-        found[name] = [{"name": rows.group_names[g], "n": int(sizes[g]), "accuracy": float(correct[g]),
-                        **{key: float(values[key][g]) for key in (*PAIR_KEYS, "fpr_change", "fnr_change")},
-                        "skipped": int(values["skipped"][g])} for g in known]
-    return found
-
-
-def _modal(rows: Rows, name: str) -> Array:
-    runs = rows.predictions[name]
-    return runs if runs.ndim == 1 else modal_labels(runs, len(rows.classes))
-
-
-def _cie(rows: Rows, base: str, others: Sequence[str]) -> dict[str, Exemplars] | None:
-    if any(np.atleast_2d(runs).shape[0] < 2 for runs in rows.predictions.values()):
-        return None
-    return {name: cie(rows.predictions[base], rows.predictions[name], len(rows.classes)) for name in others}
-
-
-def _warnings(rows: Rows, pairs: dict[str, dict[str, Measured]], sizes: Array, options: Options) -> list[str]:
-    notes = []
-    if rows.missing:
-        notes.append(f"{rows.missing:,} rows without a label or some prediction were left out")
-    if unknown := int((rows.ids < 0).sum()):
-        notes.append(f"{unknown:,} rows have no known group: they take part in everything but the groups")
-    for name, value in pairs["cev"].items():
-        if value.skipped:
-            notes.append(f"{name}: {value.skipped} of {len(rows.classes)} classes have a base error rate of 0 (or no "
-                         "rows) and are left out of CEV and SDE, whose relative changes they do not have")
-    if len(rows.classes) == 2:
-        notes.append("with two classes CEV is SDE squared over 2: it adds nothing")
-    small = [name for name, size in zip(rows.group_names, sizes, strict=False) if size < max(options.min_count, 1)]
-    if small:
-        notes.append(f"left out of gaps, for fewer than {options.min_count} rows: {', '.join(small[:5])}")
-    return notes

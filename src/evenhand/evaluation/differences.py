@@ -25,7 +25,7 @@ FEWEST = 100
 
 @dataclass(frozen=True)
 class RunDifference:
-    """The same metric over the runs of both models: S0's U-test and effect size, and whether the ranges part."""
+    """A metric over the runs of both models: S0's U-test and effect size, and whether the ranges part."""
 
     base: dict[str, float]
     alternative: dict[str, float]
@@ -56,8 +56,9 @@ class Measured(float):
     skipped: int
     reason: str | None
 
-    def __new__(cls, value: float, low: float = NAN, high: float = NAN, skipped: int = 0,
-                reason: str | None = None) -> Measured:
+    def __new__(
+        cls, value: float, low: float = NAN, high: float = NAN, skipped: int = 0, reason: str | None = None
+    ) -> Measured:
         made = super().__new__(cls, value)
         made.low, made.high, made.skipped, made.reason = low, high, skipped, reason
         return made
@@ -91,8 +92,10 @@ def paired(joint: Joint, metrics: Sequence[Metric], chosen: Array, options: Opti
                 errors[metric.key].append(moved - (values[1][metric.key] - values[0][metric.key]))
             for key, value in _pair_values(joint, weights).items():
                 pair_errors[key].append(value - pairs[key])
-    found = {key: _difference(values[0][key], values[1][key], parts, options.confidence)
-             for key, parts in errors.items()}
+    found = {
+        key: _difference(values[0][key], values[1][key], parts, options.confidence)
+        for key, parts in errors.items()
+    }
     return Paired(found, {key: np.concatenate(parts) for key, parts in pair_errors.items() if parts})
 
 
@@ -125,7 +128,9 @@ def _difference(base: float, value: float, parts: list[FloatArray], confidence: 
     return Difference(base, value, moved, moved - reach, moved + reach, p)
 
 
-def measured(value: float, errors: FloatArray | None, confidence: float, skipped: int, reason: str | None) -> Measured:
+def measured(
+    value: float, errors: FloatArray | None, confidence: float, skipped: int, reason: str | None
+) -> Measured:
     """A pair measure with its interval (never below 0: both are distances)."""
     if errors is None or np.isnan(value):
         return Measured(value, skipped=skipped, reason=reason)
@@ -136,11 +141,21 @@ def measured(value: float, errors: FloatArray | None, confidence: float, skipped
     return Measured(value, max(value - reach, 0.0), value + reach, skipped, reason)
 
 
-def over_runs(found: dict[str, Difference], metrics: Sequence[Metric], base: Margins, other: Margins, chosen: Array,
-              options: Options) -> dict[str, Difference]:
+def over_runs(
+    found: dict[str, Difference],
+    metrics: Sequence[Metric],
+    base: Margins,
+    other: Margins,
+    chosen: Array,
+    options: Options,
+) -> dict[str, Difference]:
     """Add what several runs `[R, K, G]` of each model say: does the difference exceed run-to-run variance?"""
-    views = [View(part.groups(chosen), everyone=part.pooled, smoothing=options.smoothing) for part in (base, other)]
-    return {metric.key: _with_runs(found[metric.key], *(metric(view) for view in views)) for metric in metrics}
+    views = [
+        View(part.groups(chosen), everyone=part.pooled, smoothing=options.smoothing) for part in (base, other)
+    ]
+    return {
+        metric.key: _with_runs(found[metric.key], *(metric(view) for view in views)) for metric in metrics
+    }
 
 
 def _with_runs(found: Difference, base: FloatArray, other: FloatArray) -> Difference:
@@ -148,12 +163,24 @@ def _with_runs(found: Difference, base: FloatArray, other: FloatArray) -> Differ
     if len(a) < 2 or len(b) < 2:
         return found
     test, effect = mann_whitney(a, b), float(cohens_d(a, b))
-    runs = RunDifference(spread(a).to_dict(), spread(b).to_dict(), test.p, effect,
-                         effect_band(effect) if np.isfinite(effect) else "none",
-                         bool(a.max() < b.min() or b.max() < a.min()))
+    runs = RunDifference(
+        spread(a).to_dict(),
+        spread(b).to_dict(),
+        test.p,
+        effect,
+        effect_band(effect) if np.isfinite(effect) else "none",
+        bool(a.max() < b.min() or b.max() < a.min()),
+    )
     moved = float(b.mean() - a.mean())
     # two sources, independent of each other: the sample of rows (already there) and the runs
     half = 1.96 * float(np.sqrt(a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b)))
     reach = float(np.hypot((found.high - found.low) / 2, half))
-    return replace(found, base=float(a.mean()), value=float(b.mean()), difference=moved, low=moved - reach,
-                   high=moved + reach, runs=runs)
+    return replace(
+        found,
+        base=float(a.mean()),
+        value=float(b.mean()),
+        difference=moved,
+        low=moved - reach,
+        high=moved + reach,
+        runs=runs,
+    )

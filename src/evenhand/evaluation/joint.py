@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -22,7 +23,8 @@ DENSE = 1 << 22  # joint codes up to which counting beats sorting
 class Joint:
     """M distinct cells of several models; `group` is `n_groups` where it is unknown.
 
-    >>> joint = Joint.from_rows(np.array([0, 1, 1]), [np.array([0, 1, 1]), np.array([0, 0, 0])], np.zeros(3, int), 1, 2)
+    >>> y, other = np.array([0, 1, 1]), np.array([0, 0, 0])
+    >>> joint = Joint.from_rows(y, [y, other], g=np.zeros(3, dtype=int), n_groups=1, n_classes=2)
     >>> joint.rows.tolist(), joint.predictions.tolist()
     ([1, 2], [[0, 1], [0, 0]])
     """
@@ -37,9 +39,15 @@ class Joint:
 
     @classmethod
     def from_rows(
-        cls, y: Array, predictions: list[Array], g: Array, n_groups: int, n_classes: int, weights: Array | None = None
+        cls,
+        y: Array,
+        predictions: list[Array],
+        g: Array,
+        n_groups: int,
+        n_classes: int,
+        weights: Array | None = None,
     ) -> Joint:
-        """Cells of coded rows; `weight` is the sum of the weights in each (the number of rows without any)."""
+        """Cells of coded rows; `weight` is the sum of weights in each (without any, the number of rows)."""
         code = np.where(g < 0, n_groups, g).astype(np.int64)
         for part in (y, *predictions):
             code = code * n_classes + part
@@ -63,7 +71,7 @@ class Joint:
         size = max(1, min(replicates, CHUNK // max(len(self.rows), 1)))
         for first in range(0, replicates, size):
             out = np.empty((min(size, replicates - first), len(self.rows)))
-            for start, stop in zip(edges[:-1], edges[1:], strict=True):
+            for start, stop in pairwise(edges):
                 if stop > start:
                     part = self.rows[start:stop]
                     out[:, start:stop] = rng.multinomial(part.sum(), part / part.sum(), size=len(out))

@@ -40,22 +40,34 @@ class Frame:
         """The margins of the chosen groups (or of others) under the conventions of the audit."""
         picked = self.chosen if groups is None else groups
         everyone = margins_of_everyone(self.counts.cells, self.counts.multilabel)
-        return View(margins=self.counts.margins().groups(picked), everyone=everyone, convention=self.options.convention,
-                    privileged=self.privileged(picked), smoothing=self.options.smoothing, legacy=self.options.legacy)
+        return View(
+            margins=self.counts.margins().groups(picked),
+            everyone=everyone,
+            convention=self.options.convention,
+            privileged=self.privileged(picked),
+            smoothing=self.options.smoothing,
+            legacy=self.options.legacy,
+        )
 
     def privileged(self, picked: Array) -> int:
         """Place of the privileged group among the picked ones, -1 if it is not there."""
-        wanted = self.names.index(self.options.privileged) if self.options.privileged else int(self.present[0])
+        wanted = (
+            self.names.index(self.options.privileged) if self.options.privileged else int(self.present[0])
+        )
         found = np.flatnonzero(picked == wanted)
         return int(found[0]) if len(found) else -1
 
 
-def frame_of(counts: Counts, rows: Array, names: tuple[str, ...], classes: tuple[str, ...], options: Options) -> Frame:
+def frame_of(
+    counts: Counts, rows: Array, names: tuple[str, ...], classes: tuple[str, ...], options: Options
+) -> Frame:
     """Choose the groups that take part: those with rows, and with at least `min_count` of them."""
     present = np.flatnonzero(rows > 0)
     chosen = np.flatnonzero(rows >= max(options.min_count, 1))
     if options.privileged is not None and options.privileged not in names:
-        raise ValueError(f"there is no group '{options.privileged}' to be the privileged one: {', '.join(names)}")
+        raise ValueError(
+            f"there is no group '{options.privileged}' to be the privileged one: {', '.join(names)}"
+        )
     if options.convention == "artifact" and not counts.multilabel:
         counts = without_unseen_classes(counts)
     return Frame(counts, names, classes, chosen, present, options)
@@ -72,8 +84,16 @@ def measure(frame: Frame, metrics: Sequence[Metric]) -> dict[str, MetricValue]:
     usable = [metric for metric in metrics if _can_serve(metric, frame)]
     draws: dict[str, Draws] = {}
     if frame.options.replicates and len(frame.chosen):
-        draws = draw_metrics(frame.counts, usable, frame.view(), frame.chosen, replicates=frame.options.replicates,
-                             seed=frame.options.seed, how=frame.options.resampling, rows=frame.label_rows)
+        draws = draw_metrics(
+            frame.counts,
+            usable,
+            frame.view(),
+            frame.chosen,
+            replicates=frame.options.replicates,
+            seed=frame.options.seed,
+            how=frame.options.resampling,
+            rows=frame.label_rows,
+        )
     found = {metric.key: _measure_one(metric, frame, draws.get(metric.key)) for metric in usable}
     return {metric.key: found.get(metric.key) or _not_served(metric, frame) for metric in metrics}
 
@@ -94,9 +114,16 @@ def _measure_one(metric: Metric, frame: Frame, draws: Draws | None) -> MetricVal
     reasons = reasons_for(metric, view, per_class, value, frame.chosen_names, frame.classes)
     decided_by, decided_in = _decided(metric, view, per_class, frame)
     result = MetricValue(
-        metric.key, value, decided_by=decided_by, decided_in=decided_in, per_class=tuple(per_class.tolist()) if per_class.size > 1 else None,
-        undefined=reasons.texts, skipped_classes=reasons.classes, skipped_groups=reasons.groups,
-        bounds=_bounds(metric, frame, view), with_small=_with_small(metric, frame),
+        metric.key,
+        value,
+        decided_by=decided_by,
+        decided_in=decided_in,
+        per_class=tuple(per_class.tolist()) if per_class.size > 1 else None,
+        undefined=reasons.texts,
+        skipped_classes=reasons.classes,
+        skipped_groups=reasons.groups,
+        bounds=_bounds(metric, frame, view),
+        with_small=_with_small(metric, frame),
     )
     return result if draws is None else with_interval(result, metric, draws, frame.options.confidence)
 
@@ -108,8 +135,13 @@ def with_interval(result: MetricValue, metric: Metric, draws: Draws, confidence:
         return replace(result, low=low, high=high)
     chance, chance_p = chance_level(result.value, draws, metric, confidence)
     compares = metric.statistic is not None and bool(metric.statistic.rates()) and metric.better != "none"
-    return replace(result, low=low, high=high, chance=chance if compares else None,
-                   chance_p=chance_p if compares else None)
+    return replace(
+        result,
+        low=low,
+        high=high,
+        chance=chance if compares else None,
+        chance_p=chance_p if compares else None,
+    )
 
 
 def _decided(
@@ -126,7 +158,7 @@ def _decided(
 
 
 def _deciding_class(metric: Metric, view: View, per_class: FloatArray) -> int:
-    """The positive class where only that counts; otherwise the class farthest from the ideal (last on ties)."""
+    """The positive class where only that counts; else the class farthest from the ideal (last on ties)."""
     if len(per_class) == 1:
         return 0
     if metric.average == "positive" and view.margins.binary:
@@ -154,6 +186,8 @@ def unknown_margins(counts: Counts) -> Margins:
 
 def _with_small(metric: Metric, frame: Frame) -> float | None:
     """The value that includes the groups under the minimum count; None if there are none."""
-    if len(frame.present) == len(frame.chosen) or (frame.privileged(frame.present) < 0 and metric.needs_privileged):
+    if len(frame.present) == len(frame.chosen) or (
+        frame.privileged(frame.present) < 0 and metric.needs_privileged
+    ):
         return None
     return float(metric(frame.view(frame.present)))

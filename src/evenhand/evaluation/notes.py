@@ -20,15 +20,19 @@ def notes_on(
     if subject.missing:
         notes.append(f"{_rows(subject.missing)} without a label or a prediction were left out")
     if unknown := subject.grouping.unknown_rows:
-        notes.append(f"{_rows(unknown)} ({unknown / total:.1%}) have no known group: they are counted, take no part in "
-                     "gaps, and each gap has bounds for what they could be")
+        notes.append(
+            f"{_rows(unknown)} ({unknown / total:.1%}) have no known group: they are counted, take no part "
+            "in gaps, and each gap has bounds for what they could be"
+        )
     occurring = [row for row in groups if row.n]
     absent = [row.name for row in groups if not row.n]
     if absent:
         notes.append(f"{_groups(absent)} no rows")
     if excluded := [row.name for row in occurring if row.excluded]:
-        notes.append(f"{_groups(excluded)} fewer than {options.min_count} rows and "
-                     f"{'is' if len(excluded) == 1 else 'are'} left out of comparisons")
+        notes.append(
+            f"{_groups(excluded)} fewer than {options.min_count} rows and "
+            f"{'is' if len(excluded) == 1 else 'are'} left out of comparisons"
+        )
     if small := [row.name for row in occurring if row.small and not row.excluded]:
         notes.append(f"{_groups(small)} fewer than {SMALL_GROUP} rows: rates there are uncertain")
     if len(occurring) < 2:
@@ -43,5 +47,7 @@ def _rows(n: int) -> str:
 
 
 def _groups(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:MOST_NAMES]) + (f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
+    shown = ", ".join(names[:MOST_NAMES]) + (
+        f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    )
     return f"group {shown} has" if len(names) == 1 else f"groups {shown} have"

@@ -25,7 +25,12 @@ class Reasons:
 
 
 def reasons_for(
-    metric: Metric, view: View, per_class: FloatArray, value: float, names: tuple[str, ...], classes: tuple[str, ...]
+    metric: Metric,
+    view: View,
+    per_class: FloatArray,
+    value: float,
+    names: tuple[str, ...],
+    classes: tuple[str, ...],
 ) -> Reasons:
     """What could not be computed, for the classes that count in this metric."""
     counted = [1] if metric.average == "positive" and view.margins.binary and len(per_class) == 2 else None
@@ -37,7 +42,9 @@ def reasons_for(
             for group in np.flatnonzero(np.isnan(rates[place])):
                 groups.add(int(group))
                 texts.append(_text(key, names[group], classes[place] if len(rates) > 1 else None))
-    skipped = int(np.isnan(per_class if counted is None else per_class[counted]).sum()) if len(per_class) > 1 else 0
+    skipped = (
+        int(np.isnan(per_class if counted is None else per_class[counted]).sum()) if len(per_class) > 1 else 0
+    )
     if np.isnan(value) and not texts:
         texts.append(_general(names))
     elif skipped and not texts:

@@ -67,7 +67,7 @@ def refuse_other(old: Json, new: Json) -> None:
     for part, called in ALIKE.items():
         if part in old and old[part] != new[part]:
             raise InputError(
-                f"the earlier audit differs in {called}: {_said(old[part])}, now {_said(new[part])}"
+                f"the earlier audit differs in {called}: then {_said(old[part])}, now {_said(new[part])}"
             )
     then, today = ((audit.get("method") or {}).get("convention", "strict") for audit in (old, new))
     if then != today:

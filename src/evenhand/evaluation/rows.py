@@ -20,8 +20,16 @@ MOST_CELLS = 256  # intersections beyond this keep only the groups that occur
 
 
 def subject_of_rows(
-    y_true: object, y_pred: object, groups: object, scores: object | None, weights: object | None, *,
-    positive: object | None = None, classes: object | None = None, name: str | None = None, topk: int = 5,
+    y_true: object,
+    y_pred: object,
+    groups: object,
+    scores: object | None,
+    weights: object | None,
+    *,
+    positive: object | None = None,
+    classes: object | None = None,
+    name: str | None = None,
+    topk: int = 5,
 ) -> Subject:
     """Code the rows and count them, for the intersection of all attributes and for each one alone."""
     y, p, names = code_labels(y_true, y_pred, classes, positive)
@@ -30,8 +38,14 @@ def subject_of_rows(
     w = None if weights is None else as_array(weights).astype(np.float64)
     y, p, grouped, w, s, missing = _without_missing(y, p, grouped, w, scores)
     main = _grouping(y, p, grouped, w, s, names, topk)
-    alone = tuple(_grouping(y, p, Groups.from_attributes([attribute]), w, s, names, topk)
-                  for attribute in grouped.attributes) if len(grouped.attributes) > 1 else ()
+    alone = (
+        tuple(
+            _grouping(y, p, Groups.from_attributes([attribute]), w, s, names, topk)
+            for attribute in grouped.attributes
+        )
+        if len(grouped.attributes) > 1
+        else ()
+    )
     runs = tuple(f"run {run + 1}" for run in range(p.shape[0])) if p.ndim > y.ndim else ()
     kind: Any = None if s is None else ("exact" if s.size <= EXACT_VALUES else "binned")
     return Subject(main, names, task_of(main.counts), alone, missing, runs, name, score_kind=kind)
@@ -66,16 +80,18 @@ def code_labels(
 def _check_kinds(y: Array, p: Array) -> None:
     if p.dtype.kind == "f" and p.ndim == y.ndim + 1 and p.shape[0] == y.shape[0]:
         raise ValueError(
-            f"the predictions have the shape {p.shape}: these look like scores, one column a class; pass them as "
-            "scores= and their largest column as predictions"
+            f"predictions of the shape {p.shape} look like scores, one column a class; pass them "
+            "as scores= and their largest column as predictions"
         )
     if p.dtype.kind == "f" and not bool(np.all(np.isnan(p) | (p == np.round(p)))):
-        raise ValueError("the predictions are not whole numbers: pass scores as scores=, and predicted classes here")
+        raise ValueError(
+            "the predictions are not whole numbers: pass scores as scores=, and predicted classes here"
+        )
     texts = [array.dtype.kind in "US" or (array.dtype.kind == "O" and _holds_text(array)) for array in (y, p)]
     if texts[0] != texts[1]:
         kinds = ["text" if text else "numbers" for text in texts]
         raise ValueError(
-            f"labels hold {kinds[0]} (such as {_first(y)!r}) and predictions {kinds[1]} (such as {_first(p)!r}): "
+            f"labels hold {kinds[0]} (like {_first(y)!r}) and predictions {kinds[1]} (like {_first(p)!r}): "
             "both must use the same classes"
         )
 
@@ -85,7 +101,9 @@ def _holds_text(array: Array) -> bool:
 
 
 def _first(array: Array) -> Any:
-    return next((value for value in array.reshape(-1)[:1000].tolist() if value is not None and value == value), None)
+    return next(
+        (value for value in array.reshape(-1)[:1000].tolist() if value is not None and value == value), None
+    )
 
 
 def _multilabel(values: Array) -> Array:
@@ -107,7 +125,9 @@ def _two_classes(names: tuple[str, ...], codes: Array) -> tuple[tuple[str, ...],
 
 def _positive_last(names: tuple[str, ...], codes: Array, positive: str) -> tuple[tuple[str, ...], Array]:
     if positive not in names:
-        raise ValueError(f"the positive class '{positive}' does not occur; the classes are {', '.join(names)}")
+        raise ValueError(
+            f"the positive class '{positive}' does not occur; the classes are {', '.join(names)}"
+        )
     order = [k for k, name in enumerate(names) if name != positive] + [names.index(positive)]
     place = np.full(len(names) + 1, -1)
     place[order] = np.arange(len(names))
@@ -119,7 +139,9 @@ def _without_missing(
 ) -> tuple[Array, Array, Groups, Array | None, Array | None, int]:
     """Leave out the rows that lack a label or a prediction; they are counted, and the audit says so."""
     if p.shape[-y.ndim :] != y.shape:
-        raise ValueError(f"{len(y)} labels but predictions of the shape {p.shape}: they must have the same rows")
+        raise ValueError(
+            f"{len(y)} labels but predictions of the shape {p.shape}: they must have the same rows"
+        )
     s = None if scores is None else _as_scores(scores, y)
     lacking = (y < 0).reshape(len(y), -1).any(axis=1)
     guess = p if p.ndim > y.ndim else p[None]
@@ -132,7 +154,14 @@ def _without_missing(
         raise ValueError("no row has both a label and a prediction")
     attributes = [type(a)(a.name, a.levels, a.codes[kept]) for a in groups.attributes]
     groups = Groups(groups.ids[kept], groups.names, tuple(attributes), groups.combinations)
-    return (y[kept], p, groups, None if w is None else w[kept], None if s is None else s[kept], int(lacking.sum()))
+    return (
+        y[kept],
+        p,
+        groups,
+        None if w is None else w[kept],
+        None if s is None else s[kept],
+        int(lacking.sum()),
+    )
 
 
 def _as_scores(scores: object, y: Array) -> Array:
@@ -142,8 +171,10 @@ def _as_scores(scores: object, y: Array) -> Array:
     outside = ~((values >= 0) & (values <= 1))
     if outside.any():
         row = int(np.argmax(outside.reshape(len(y), -1).any(axis=1)))
-        raise ValueError(f"score {np.atleast_2d(values.T).T[row].tolist()} in row {row} is outside [0, 1]: "
-                         "scores must be probabilities")
+        raise ValueError(
+            f"score {np.atleast_2d(values.T).T[row].tolist()} in row {row} is outside [0, 1]: "
+            "scores must be probabilities"
+        )
     return values[:, 1] if values.ndim == 2 and values.shape[1] == 2 and y.ndim == 1 else values
 
 
@@ -160,8 +191,13 @@ def _grouping(
 
 
 def models_of_rows(
-    y_true: object, predictions: Mapping[str, object], groups: object | None, weights: object | None, *,
-    positive: object | None = None, classes: object | None = None,
+    y_true: object,
+    predictions: Mapping[str, object],
+    groups: object | None,
+    weights: object | None,
+    *,
+    positive: object | None = None,
+    classes: object | None = None,
 ) -> Rows:
     """Code labels, the predictions of every model and the groups for a comparison."""
     arrays = {name: as_array(values) for name, values in predictions.items()}
@@ -170,22 +206,33 @@ def models_of_rows(
     flat = np.concatenate([array.reshape(-1) for array in arrays.values()])
     y, p, names = code_labels(truth, flat, classes, positive)
     edges = np.cumsum([0, *(array.size for array in arrays.values())])
-    coded = {name: p[start:stop].reshape(arrays[name].shape)
-             for name, start, stop in zip(arrays, edges[:-1], edges[1:], strict=True)}
+    coded = {
+        name: p[start:stop].reshape(arrays[name].shape)
+        for name, start, stop in zip(arrays, edges[:-1], edges[1:], strict=True)
+    }
     grouped = None if groups is None else Groups.from_any(groups, len(y))
     ids = np.zeros(len(y), dtype=np.int64) if grouped is None else grouped.ids
     w = None if weights is None else as_array(weights).astype(np.float64)
     kept = (y >= 0) & np.all([np.atleast_2d(part >= 0).all(axis=0) for part in coded.values()], axis=0)
     if not kept.any():
         raise ValueError("no row has a label and a prediction of every model")
-    return Rows(y[kept], {name: part[..., kept] for name, part in coded.items()}, names, ids[kept],
-                () if grouped is None else grouped.names, None if w is None else w[kept], int((~kept).sum()),
-                () if grouped is None else tuple(a.name for a in grouped.attributes))
+    return Rows(
+        y[kept],
+        {name: part[..., kept] for name, part in coded.items()},
+        names,
+        ids[kept],
+        () if grouped is None else grouped.names,
+        None if w is None else w[kept],
+        int((~kept).sum()),
+        () if grouped is None else tuple(a.name for a in grouped.attributes),
+    )
 
 
 def _check_models(y: Array, predictions: Mapping[str, Array]) -> None:
     if y.ndim != 1:
-        raise ValueError("a comparison takes one label a row; compare the labels of a multi-label task one by one")
+        raise ValueError(
+            "a comparison takes one label a row; compare the labels of a multi-label task one by one"
+        )
     for name, array in predictions.items():
         _check_kinds(y, array)
         if array.ndim not in (1, 2) or array.shape[-1] != len(y):

@@ -24,14 +24,18 @@ LEAST_REPLICATES = 200
 
 
 def measure_runs(frame: Frame, metrics: Sequence[Metric]) -> dict[str, MetricValue]:
-    """All metrics over the runs of `frame.counts [R, G, C, C]`; who decided them is read off all runs together."""
+    """All metrics over the runs of `frame.counts [R, G, C, C]`; all runs together tell who decided them."""
     runs = frame.counts.cells.shape[0]
-    together = replace(frame.counts[0], cells=frame.counts.cells.sum(axis=0), row_cells=None, square_cells=None)
+    together = replace(
+        frame.counts[0], cells=frame.counts.cells.sum(axis=0), row_cells=None, square_cells=None
+    )
     pooled = measure(replace(frame, counts=together, options=replace(frame.options, replicates=0)), metrics)
     singles = [replace(frame, counts=frame.counts[run]) for run in range(runs)]
     draws = [_draws(single, metrics, runs, place) for place, single in enumerate(singles)]
-    return {metric.key: _summary(metric, pooled[metric.key], frame, [d.get(metric.key) for d in draws])
-            for metric in metrics}
+    return {
+        metric.key: _summary(metric, pooled[metric.key], frame, [d.get(metric.key) for d in draws])
+        for metric in metrics
+    }
 
 
 def _draws(frame: Frame, metrics: Sequence[Metric], runs: int, place: int) -> dict[str, Draws]:
@@ -39,8 +43,16 @@ def _draws(frame: Frame, metrics: Sequence[Metric], runs: int, place: int) -> di
     usable = [m for m in metrics if not m.needs_privileged or frame.privileged(frame.chosen) >= 0]
     if not options.replicates or not len(frame.chosen):
         return {}
-    return draw_metrics(frame.counts, usable, frame.view(), frame.chosen, seed=options.seed + place, chance=False,
-                        replicates=max(LEAST_REPLICATES, options.replicates // runs), how=options.resampling)
+    return draw_metrics(
+        frame.counts,
+        usable,
+        frame.view(),
+        frame.chosen,
+        seed=options.seed + place,
+        chance=False,
+        replicates=max(LEAST_REPLICATES, options.replicates // runs),
+        how=options.resampling,
+    )
 
 
 def _summary(metric: Metric, pooled: MetricValue, frame: Frame, draws: list[Draws | None]) -> MetricValue:
@@ -54,11 +66,26 @@ def _summary(metric: Metric, pooled: MetricValue, frame: Frame, draws: list[Draw
     mean, per_class = float(known.mean()), mean_defined(per_run, axis=0)
     low, high, sampling = _interval(metric, values, mean, draws, frame.options.confidence)
     spread = float(known.std())
-    summary = RunSummary(len(known), mean, spread, float(known.min()), float(known.max()),
-                         float(known.max() - known.min()), float(variance_share(spread, sampling)),
-                         tuple(values.tolist()), *_widest(per_run, frame.classes))
-    return replace(pooled, value=mean, low=low, high=high, runs=summary, with_small=None,
-                   per_class=tuple(per_class.tolist()) if per_class.size > 1 else None)
+    summary = RunSummary(
+        len(known),
+        mean,
+        spread,
+        float(known.min()),
+        float(known.max()),
+        float(known.max() - known.min()),
+        float(variance_share(spread, sampling)),
+        tuple(values.tolist()),
+        *_widest(per_run, frame.classes),
+    )
+    return replace(
+        pooled,
+        value=mean,
+        low=low,
+        high=high,
+        runs=summary,
+        with_small=None,
+        per_class=tuple(per_class.tolist()) if per_class.size > 1 else None,
+    )
 
 
 def _interval(
@@ -68,8 +95,11 @@ def _interval(
     pairs = [(draw, value - mean) for draw, value in zip(draws, values, strict=True) if draw is not None]
     if not pairs:
         return float("nan"), float("nan"), float("nan")
-    both = Draws(np.concatenate([np.maximum(draw.down, 0) - shift for draw, shift in pairs]),
-                 np.concatenate([np.maximum(draw.up, 0) + shift for draw, shift in pairs]), pairs[0][0].ranged)
+    both = Draws(
+        np.concatenate([np.maximum(draw.down, 0) - shift for draw, shift in pairs]),
+        np.concatenate([np.maximum(draw.up, 0) + shift for draw, shift in pairs]),
+        pairs[0][0].ranged,
+    )
     low, high = interval(mean, both, metric, confidence)
     sampling = np.sqrt(np.nanmean([np.nanvar(draw.values) for draw, _ in pairs if draw.values.size]))
     return low, high, float(sampling)

@@ -63,15 +63,19 @@ def score_data(
     exact: dict[str, FloatArray] = {}
     overall: dict[str, FloatArray] = {}
     for key, rate in SCORE_RATES.items():
-        found = [by_group(rate.exact, t, s, g, n_groups, weights) for t, s in zip(truths, columns, strict=True)]
+        found = [
+            by_group(rate.exact, t, s, g, n_groups, weights) for t, s in zip(truths, columns, strict=True)
+        ]
         exact[key] = np.stack([entry.groups for entry in found])
         overall[key] = np.array([[entry.overall] for entry in found])
     if scores.ndim == 2 and y.ndim == 1 and scores.shape[1] > 2:
         k = min(topk, scores.shape[1])
         top = by_group(lambda t, s, w: top_k_accuracy(t, s, k, w), y, scores, g, n_groups, weights)
         exact["topk"], overall["topk"] = top.groups[None], np.array([[top.overall]])
-    even = [exact_average_precision(t, s, binned.positive_weights(t, g, weights)) if t.any() else NAN
-            for t, s in zip(truths, columns, strict=True)]
+    even = [
+        exact_average_precision(t, s, binned.positive_weights(t, g, weights)) if t.any() else NAN
+        for t, s in zip(truths, columns, strict=True)
+    ]
     single = {"map": float(mean_defined(overall["ap"][:, 0])), "map_u": float(mean_defined(np.array(even)))}
     return ScoreData(histogram, exact, overall, single)
 
@@ -92,7 +96,9 @@ def measure_scores(data: ScoreData, frame: Frame, metrics: Sequence[Metric]) -> 
     return {metric.key: _measure_one(metric, data, frame, view, draws.get(metric.key)) for metric in usable}
 
 
-def _view(rates: dict[str, FloatArray], pooled: dict[str, FloatArray], chosen: Array, margins: Margins) -> View:
+def _view(
+    rates: dict[str, FloatArray], pooled: dict[str, FloatArray], chosen: Array, margins: Margins
+) -> View:
     """Score rates of the chosen groups as a comparison looks at them."""
     picked = {key: values[..., chosen] for key, values in rates.items()}
     return View(margins, known_rates=picked, known_pooled=dict(pooled))
@@ -110,13 +116,21 @@ def _measure_one(
         value = float(metric.reduce(per_class, view))
         reasons = reasons_for(metric, view, per_class, value, frame.chosen_names, frame.classes)
         groups = metric.statistic.deciders(view)
-        result = MetricValue(metric.key, value, undefined=reasons.texts, skipped_classes=reasons.classes,
-                             skipped_groups=reasons.groups,
-                             per_class=tuple(per_class.tolist()) if per_class.size > 1 else None)
+        result = MetricValue(
+            metric.key,
+            value,
+            undefined=reasons.texts,
+            skipped_classes=reasons.classes,
+            skipped_groups=reasons.groups,
+            per_class=tuple(per_class.tolist()) if per_class.size > 1 else None,
+        )
         if groups is not None and not np.isnan(value):
             place = int(np.nan_to_num(per_class, nan=-np.inf).argmax())
-            result = replace(result, decided_by=tuple(frame.chosen_names[k] for k in groups[place]),
-                             decided_in=frame.classes[place] if len(per_class) > 1 else None)
+            result = replace(
+                result,
+                decided_by=tuple(frame.chosen_names[k] for k in groups[place]),
+                decided_in=frame.classes[place] if len(per_class) > 1 else None,
+            )
     return result if draws is None else with_interval(result, metric, draws, frame.options.confidence)
 
 
@@ -159,8 +173,9 @@ def _add_top_k(
     seen.known_pooled["topk"] = hits.sum(axis=-1)[:, None, None] / n.sum()
 
 
-def _draw_one(metric: Metric, view: View, centre: View, seen: View, coarse: Scores, drawn: Scores,
-              chosen: Array) -> Draws:
+def _draw_one(
+    metric: Metric, view: View, centre: View, seen: View, coarse: Scores, drawn: Scores, chosen: Array
+) -> Draws:
     if metric.statistic is None:
         error = np.abs(_single(metric.key, drawn, chosen) - _single(metric.key, coarse, chosen))
         return Draws(error, error, False)
@@ -173,5 +188,8 @@ def _draw_one(metric: Metric, view: View, centre: View, seen: View, coarse: Scor
 
 
 def _join(parts: list[Draws]) -> Draws:
-    return Draws(np.concatenate([part.down for part in parts]), np.concatenate([part.up for part in parts]),
-                 parts[0].ranged)
+    return Draws(
+        np.concatenate([part.down for part in parts]),
+        np.concatenate([part.up for part in parts]),
+        parts[0].ranged,
+    )

@@ -42,11 +42,15 @@ def _values(frame: Frame, counts: Counts) -> dict[str, FloatArray]:
 
 def _largest(key: str, groups: FloatArray, drawn: FloatArray | None, frame: Frame) -> MetricValue:
     if np.isnan(groups).all():
-        return MetricValue(key, NAN, undefined=("every class has an error rate of 0, or none, over all rows",))
+        return MetricValue(
+            key, NAN, undefined=("every class has an error rate of 0, or none, over all rows",)
+        )
     place = int(np.nanargmax(groups))
     value, low, high = float(groups[place]), NAN, NAN
     if drawn is not None:
         errors = (drawn - groups)[:, None, :]
         down, up = range_deviations(groups[None], errors, "best", lowest=False)
-        low, high = interval(value, Draws(down[:, 0], up[:, 0], ranged=True), CATALOGUE[key], frame.options.confidence)
+        low, high = interval(
+            value, Draws(down[:, 0], up[:, 0], ranged=True), CATALOGUE[key], frame.options.confidence
+        )
     return MetricValue(key, value, low, high, decided_by=(frame.chosen_names[place],))

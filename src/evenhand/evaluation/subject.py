@@ -52,7 +52,7 @@ class Grouping:
 
 @dataclass(frozen=True)
 class Subject:
-    """The rows under audit: the main grouping, each attribute by itself, the classes, and what was left out."""
+    """The rows under audit: the main grouping, each attribute alone, the classes, and what was left out."""
 
     grouping: Grouping
     classes: tuple[str, ...]

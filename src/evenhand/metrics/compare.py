@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.arrays import Array, FloatArray
-from evenhand.metrics.range_error import ratio_deviations, range_deviations
+from evenhand.metrics.range_error import range_deviations, ratio_deviations
 from evenhand.metrics.rates import Better
 from evenhand.metrics.undefined import (
     count_defined,
@@ -103,7 +103,7 @@ class Compared(Statistic):
         return {"gap": _gap, "ratio": _ratio, "spread": _spread}[self.how]
 
     def _takes_lowest(self) -> bool:
-        """`worst` is the lowest rate, unless less is better; a rate without direction counts as the former."""
+        """`worst` is the lowest rate, unless less is better."""
         return (self.better != "lower") == (self.how == "worst")
 
     def bounds(self, extremes: Extremes) -> Interval | None:
@@ -117,9 +117,12 @@ class Compared(Statistic):
         sure_lowest, sure_highest = np.where(sure, lowest, np.nan), np.where(sure, highest, np.nan)
         if self.how in ("worst", "best"):
             pick = min_defined if self._takes_lowest() else max_defined
-            ends = (pick(lowest), pick(sure_highest)) if self._takes_lowest() else (pick(sure_lowest), pick(highest))
-            return ends
-        least, most = max_defined(sure_lowest) - min_defined(sure_highest), _widest(highest, lowest, np.subtract)
+            lower, upper = (lowest, sure_highest) if self._takes_lowest() else (sure_lowest, highest)
+            return pick(lower), pick(upper)
+        least, most = (
+            max_defined(sure_lowest) - min_defined(sure_highest),
+            _widest(highest, lowest, np.subtract),
+        )
         if self.how == "gap":
             return np.where(np.isnan(most), np.nan, np.maximum(least, 0.0)), most
         best = np.minimum(divide(min_defined(sure_highest), max_defined(sure_lowest)), 1.0)

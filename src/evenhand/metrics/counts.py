@@ -59,8 +59,14 @@ class Counts:
         >>> Counts.from_predictions([0, 1], [[0, 1], [1, 1]], [0, 1]).table.shape
         (2, 2, 2, 2)
         """
-        y, p, g = (_codes(values, what) for values, what in
-                   ((y_true, "labels"), (y_pred, "predictions"), (getattr(groups, "ids", groups), "groups")))
+        y, p, g = (
+            _codes(values, what)
+            for values, what in (
+                (y_true, "labels"),
+                (y_pred, "predictions"),
+                (getattr(groups, "ids", groups), "groups"),
+            )
+        )
         multilabel = y.ndim == 2
         _check_shapes(y, p, g)
         n_groups = n_groups if n_groups is not None else getattr(groups, "n_groups", None)
@@ -71,7 +77,9 @@ class Counts:
         tables = [_count_runs(truth, guess, g, n_groups, n_classes, kinds) for truth, guess in labels]
         stacked = [np.stack(kind, axis=-4) if multilabel else kind[0] for kind in zip(*tables, strict=True)]
         if kinds:
-            stacked[1] = np.rint(stacked[1]).astype(np.int64)  # counted as a sum of ones, but a number of rows
+            stacked[1] = np.rint(stacked[1]).astype(
+                np.int64
+            )  # counted as a sum of ones, but a number of rows
         return cls(*stacked, multilabel=multilabel)
 
     @classmethod
@@ -87,8 +95,18 @@ class Counts:
 
     @classmethod
     def from_cells(
-        cls, group: Array, truth: Array, prediction: Array, count: Array, *, n_groups: int, n_classes: int,
-        rows: Array | None = None, squares: Array | None = None, leading: Array | None = None, n_leading: int = 0,
+        cls,
+        group: Array,
+        truth: Array,
+        prediction: Array,
+        count: Array,
+        *,
+        n_groups: int,
+        n_classes: int,
+        rows: Array | None = None,
+        squares: Array | None = None,
+        leading: Array | None = None,
+        n_leading: int = 0,
     ) -> Counts:
         """Counts of sparse cells, such as a GROUP BY returns; group -1 is unknown.
 
@@ -103,13 +121,17 @@ class Counts:
         if leading is not None:
             shape, place = (n_leading, *shape), [leading, *place]
         index = tuple(as_codes(values, "cells") for values in place)
-        return cls(*(_scatter(shape, index, values) for values in (count, rows, squares) if values is not None))
+        return cls(
+            *(_scatter(shape, index, values) for values in (count, rows, squares) if values is not None)
+        )
 
     @classmethod
     def stack(cls, parts: Sequence[Counts]) -> Counts:
         """One more leading axis: several runs, models or thresholds side by side."""
-        return cls(*(np.stack(kind) for kind in zip(*(part._kinds for part in parts), strict=True)),
-                   multilabel=parts[0].multilabel)
+        return cls(
+            *(np.stack(kind) for kind in zip(*(part._kinds for part in parts), strict=True)),
+            multilabel=parts[0].multilabel,
+        )
 
     @classmethod
     def merge(cls, parts: Iterable[Counts]) -> Counts:
@@ -170,7 +192,9 @@ class Counts:
             )
         if self.weighted != other.weighted:
             raise ValueError("weighted and unweighted counts cannot be added: weight every part, or none")
-        return Counts(*(a + b for a, b in zip(self._kinds, other._kinds, strict=True)), multilabel=self.multilabel)
+        return Counts(
+            *(a + b for a, b in zip(self._kinds, other._kinds, strict=True)), multilabel=self.multilabel
+        )
 
     def __radd__(self, other: Any) -> Counts:
         return self if isinstance(other, int) and other == 0 else NotImplemented
@@ -179,9 +203,12 @@ class Counts:
         return Counts(*(kind[index] for kind in self._kinds), multilabel=self.multilabel)
 
     def __eq__(self, other: object) -> bool:
-        return (isinstance(other, Counts) and self.multilabel == other.multilabel
-                and len(self._kinds) == len(other._kinds)
-                and all(np.array_equal(a, b) for a, b in zip(self._kinds, other._kinds, strict=True)))
+        return (
+            isinstance(other, Counts)
+            and self.multilabel == other.multilabel
+            and len(self._kinds) == len(other._kinds)
+            and all(np.array_equal(a, b) for a, b in zip(self._kinds, other._kinds, strict=True))
+        )
 
     __hash__ = None  # type: ignore[assignment]  # a table of numbers, compared by value
 
@@ -199,7 +226,9 @@ def _check_shapes(y: Array, p: Array, g: Array) -> None:
         )
     lengths = (y.shape[0], p.shape[-y.ndim], g.shape[0])
     if len(set(lengths)) > 1:
-        raise ValueError("labels, predictions and groups have different lengths: {}, {} and {}".format(*lengths))
+        raise ValueError(
+            "labels, predictions and groups have different lengths: {}, {} and {}".format(*lengths)
+        )
 
 
 def _limit(given: int | None, first: Array, second: Array, what: str) -> int:

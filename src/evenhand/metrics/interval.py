@@ -22,7 +22,7 @@ CHUNK_CELLS = 1 << 22  # cells of replicates held at once: 32 MB
 
 @dataclass(frozen=True)
 class Draws:
-    """What the replicates say of one metric: errors to both sides, its values, those under shuffled groups."""
+    """What replicates say of one metric: errors to both sides, its values, those under shuffled groups."""
 
     down: FloatArray
     up: FloatArray
@@ -32,8 +32,15 @@ class Draws:
 
 
 def draw_metrics(
-    counts: Counts, metrics: Sequence[Metric], view: View, chosen: Array, *,
-    replicates: int = 1000, seed: int = 0, how: Resampling = "stratified", chance: bool = True,
+    counts: Counts,
+    metrics: Sequence[Metric],
+    view: View,
+    chosen: Array,
+    *,
+    replicates: int = 1000,
+    seed: int = 0,
+    how: Resampling = "stratified",
+    chance: bool = True,
     rows: LabelRows | None = None,
 ) -> dict[str, Draws]:
     """Bootstrap all metrics together: each rate of each replicate is worked out once.
@@ -72,7 +79,11 @@ def _chunks(replicates: int, cells: int) -> Iterator[int]:
 
 def _draw_one(metric: Metric, view: View, centre: View, drawn: View, null: View | None) -> Draws:
     statistic = metric.statistic
-    found = None if statistic is None or view.convention != "strict" else statistic.deviations(centre, drawn, view)
+    found = (
+        None
+        if statistic is None or view.convention != "strict"
+        else statistic.deviations(centre, drawn, view)
+    )
     values = metric(drawn)
     chance = np.zeros(0) if null is None else metric(null)
     if found is None:
@@ -82,8 +93,9 @@ def _draw_one(metric: Metric, view: View, centre: View, drawn: View, null: View 
 
 
 def _join(parts: list[Draws]) -> Draws:
-    down, up, values, chance = (np.concatenate([getattr(part, name) for part in parts])
-                                for name in ("down", "up", "values", "chance"))
+    down, up, values, chance = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("down", "up", "values", "chance")
+    )
     return Draws(down, up, parts[0].ranged, values, chance)
 
 
@@ -117,7 +129,7 @@ def wilson(rate: FloatArray, n: FloatArray, confidence: float) -> tuple[FloatArr
 
     >>> low, high = wilson(np.array([1.0]), np.array([3.0]), 0.95)
     >>> low.round(3).tolist(), high.round(3).tolist()
-    ([0.438], [1.0])
+    ([0.439], [1.0])
     """
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     n = np.where(n > 0, n, np.nan)

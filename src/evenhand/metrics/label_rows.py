@@ -35,20 +35,28 @@ class LabelRows:
     n_groups: int
 
     @classmethod
-    def from_rows(cls, y: Array, p: Array, g: Array, n_groups: int, weights: Array | None = None) -> LabelRows:
+    def from_rows(
+        cls, y: Array, p: Array, g: Array, n_groups: int, weights: Array | None = None
+    ) -> LabelRows:
         """Distinct rows of coded arrays, sorted by group."""
         ids = np.where(g < 0, n_groups, g)
-        packed = np.concatenate([ids.astype(">u4").view(np.uint8).reshape(len(g), 4),
-                                 np.packbits(y.astype(bool), axis=1), np.packbits(p.astype(bool), axis=1)], axis=1)
+        packed = np.concatenate(
+            [
+                ids.astype(">u4").view(np.uint8).reshape(len(g), 4),
+                np.packbits(y.astype(bool), axis=1),
+                np.packbits(p.astype(bool), axis=1),
+            ],
+            axis=1,
+        )
         keys = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}").ravel()
         _, first, place = np.unique(keys, return_index=True, return_inverse=True)
         rows = np.bincount(place)
-        total = rows.astype(np.float64) if weights is None else np.bincount(place, weights)
+        total = np.bincount(place, weights).astype(np.float64)
         return cls(ids[first], y[first], p[first], rows, total, n_groups)
 
     def replicates(self, wanted: int) -> int:
         """How many replicates are affordable."""
-        cost = len(self.rows) * self.truth.shape[1] * (self.n_groups + 1) * 4
+        cost = len(self.rows) * int(self.truth.shape[1]) * (self.n_groups + 1) * 4
         return max(min(wanted, FEWEST), min(wanted, MOST_PRODUCTS // max(cost, 1)))
 
     def draw(self, replicates: int, rng: np.random.Generator) -> Array:
@@ -79,7 +87,7 @@ class LabelRows:
         return out
 
     def _cells(self, weights: FloatArray) -> Array:
-        """Tables of weighted distinct rows `[R, M]`: a matrix product with the cells that each row falls into."""
+        """Tables of weighted distinct rows `[R, M]`: a matrix product with the cells each row falls into."""
         labels, groups = self.truth.shape[1], self.n_groups + 1
         out = np.zeros((len(weights), labels * groups * 4))
         for first in range(0, len(self.rows), BLOCK):

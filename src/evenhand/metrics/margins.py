@@ -20,7 +20,7 @@ from evenhand.arrays import Array
 class Margins:
     """Arrays `[..., K, G]`: K classes of a multi-class task (or K labels of a multi-label one), G groups.
 
-    `exclusive` says that a row belongs to exactly one of the K classes. A binary task is exclusive with K = 2.
+    `exclusive` says that a row belongs to exactly one of the K classes; a binary task has K = 2.
 
     >>> from evenhand.metrics.counts import Counts
     >>> margins = Counts.from_predictions([0, 1, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1]).margins()
@@ -82,7 +82,9 @@ def margins_of_tables(table: Array, *, multilabel: bool) -> Margins:
     """One-vs-rest margins of tables `[..., G, C, C]` (multi-label: `[..., L, G, 2, 2]`)."""
     if multilabel:  # the labels already stand where the classes go; only "present" is scored
         n = table.sum(axis=(-2, -1))
-        return Margins(table[..., 1, 1], table[..., :, 1].sum(-1), table[..., 1, :].sum(-1), n, exclusive=False)
+        return Margins(
+            table[..., 1, 1], table[..., :, 1].sum(-1), table[..., 1, :].sum(-1), n, exclusive=False
+        )
     tp = np.diagonal(table, axis1=-2, axis2=-1)
     predicted, actual = table.sum(axis=-2), table.sum(axis=-1)
     n = np.broadcast_to(actual.sum(axis=-1, keepdims=True), actual.shape)

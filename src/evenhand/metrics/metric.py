@@ -97,13 +97,36 @@ def _comparison(rate: Rate | ScoreRate | RateName, how: str, needs: Needs) -> Me
         ideal = {"higher": rate.high, "lower": rate.low, "none": NAN}[rate.better]
     elif how == "ratio":  # a ratio of signed values can leave [0, 1]
         low, high = (-INFINITY, INFINITY) if rate.low < 0 else (0.0, 1.0)
-    return Metric(f"{rate.key}.{how}", f"{rate.name}: {label}", f"{formula}; {rate.key} = {rate.formula}",
-                  "rates" if needs == "counts" else "scores", ideal, low, high, direction, GENERAL, needs,
-                  Compared(rate.key, how, rate.better))
+    return Metric(
+        f"{rate.key}.{how}",
+        f"{rate.name}: {label}",
+        f"{formula}; {rate.key} = {rate.formula}",
+        "rates" if needs == "counts" else "scores",
+        ideal,
+        low,
+        high,
+        direction,
+        GENERAL,
+        needs,
+        Compared(rate.key, how, rate.better),
+    )
 
 
-def row(key: str, name: str, formula: str, statistic: Statistic, citation: str, family: str, *,
-        better: Direction = "lower", ideal: float = 0.0, low: float = 0.0, high: float = 1.0,
-        average: Average = "positive") -> Metric:
+def row(
+    key: str,
+    name: str,
+    formula: str,
+    statistic: Statistic,
+    citation: str,
+    family: str,
+    *,
+    better: Direction = "lower",
+    ideal: float = 0.0,
+    low: float = 0.0,
+    high: float = 1.0,
+    average: Average = "positive",
+) -> Metric:
     """A row that is computed from counts."""
-    return Metric(key, name, formula, family, ideal, low, high, better, citation, "counts", statistic, average)
+    return Metric(
+        key, name, formula, family, ideal, low, high, better, citation, "counts", statistic, average
+    )

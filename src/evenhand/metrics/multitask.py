@@ -51,7 +51,7 @@ def lowest_accuracy(view: View, cells: Cells = "attr") -> FloatArray:
 
 
 def signed_amplification(view: View) -> FloatArray:
-    """s_y = Pr(g* | prediction = y) - Pr(g* | label = y), g* the most frequent group among the predictions."""
+    """s_y = Pr(g* | prediction = y) - Pr(g* | label = y), g* the largest group among those predicted y."""
     m = view.margins
     predicted, actual = (divide(part, part.sum(axis=-1, keepdims=True)) for part in (m.predicted, m.actual))
     largest = m.predicted.argmax(axis=-1)[..., None]

@@ -21,8 +21,15 @@ from evenhand.metrics.undefined import divide, mean_defined
 from evenhand.metrics.view import View
 
 ViewFunction = Callable[[View], FloatArray]
-BASES = {"accuracy": "accuracy", "tpr": "tpr", "tnr": "tnr", "fpr": "fpr", "fnr": "fnr",
-         "calibration_pos": "ppv", "calibration_neg": "for"}
+BASES = {
+    "accuracy": "accuracy",
+    "tpr": "tpr",
+    "tnr": "tnr",
+    "fpr": "fpr",
+    "fnr": "fnr",
+    "calibration_pos": "ppv",
+    "calibration_neg": "for",
+}
 
 
 def split_by_privilege(view: View) -> tuple[Margins, Margins]:
@@ -64,6 +71,7 @@ def ratio_to_privileged(rate: str) -> ViewFunction:
 
 def mean_ratio(rate: str) -> ViewFunction:
     """Mean over the unprivileged groups of their rate over the privileged one."""
+
     def value(view: View) -> FloatArray:
         first, others = (_rate(part, rate, view.legacy) for part in split_by_privilege(view))
         return _average(_ratio(others, first, view.legacy), view.legacy)
@@ -78,6 +86,7 @@ def closeness(rate: str) -> ViewFunction:
 
 def mean_closeness(rate: str) -> ViewFunction:
     """Mean over the unprivileged groups of 1 - |difference to the privileged one|."""
+
     def value(view: View) -> FloatArray:
         first, others = (_rate(part, rate, view.legacy) for part in split_by_privilege(view))
         return _average(1.0 - np.abs(others - first), view.legacy)
@@ -87,6 +96,7 @@ def mean_closeness(rate: str) -> ViewFunction:
 
 def odds_difference(rate: str, legacy_cell: str) -> ViewFunction:
     """|difference| of a rate between privileged and others; the official code compares raw counts."""
+
     def value(view: View) -> FloatArray:
         if view.legacy:
             others, first = _legacy_counts(view, legacy_cell)
@@ -98,6 +108,7 @@ def odds_difference(rate: str, legacy_cell: str) -> ViewFunction:
 
 def odds_ratio(rate: str, legacy_cell: str) -> ViewFunction:
     """Unprivileged over privileged rate; the official code divides raw counts."""
+
     def value(view: View) -> FloatArray:
         if view.legacy:
             return _ratio(*_legacy_counts(view, legacy_cell), legacy=True)

@@ -47,13 +47,15 @@ def range_deviations(
 def candidates(observed: FloatArray, errors: FloatArray) -> tuple[Array, Array]:
     """Which groups may truly be the highest, and which the lowest, `[K, G]` each.
 
-    A group may be the highest if in some replicate its error against the observed highest bridges the distance
-    between the two.
+    A group may be the highest if in some replicate its error against the observed highest bridges the
+    distance between the two.
     """
     top, bottom = (index_of_largest(side)[..., None] for side in (observed, -observed))
     behind = max_defined(_of(errors, top) - errors, axis=0)
     above = max_defined(errors - _of(errors, bottom), axis=0)
-    return max_defined(observed)[..., None] - observed <= behind, observed - min_defined(observed)[..., None] <= above
+    return max_defined(observed)[..., None] - observed <= behind, observed - min_defined(observed)[
+        ..., None
+    ] <= above
 
 
 def _of(errors: FloatArray, group: Array) -> FloatArray:
@@ -73,4 +75,3 @@ def ratio_deviations(
     up = max_defined(low) - min_defined(high)  # too small: the ratio itself errs the other way
     ratio = divide(min_defined(observed), max_defined(observed))
     return ratio * (1 - np.exp(-up)), np.minimum(ratio * np.exp(np.minimum(down, 50.0)), 1.0) - ratio
-

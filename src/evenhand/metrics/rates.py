@@ -1,7 +1,7 @@
 """Counts -> a rate for each group.
 
-Every rate is one line over the one-vs-rest margins. Called with counts (or margins) a rate returns `[..., G]`:
-for a binary task that of the positive class 1, for more classes or labels the mean over those where it is
+Every rate is one line over the one-vs-rest margins. Called with counts (or margins) it returns `[..., G]`:
+for a binary task the rate of the positive class 1, for more classes or labels the mean over those where it is
 defined. `per_class=True` returns `[..., K, G]`.
 
 >>> from evenhand.metrics.counts import Counts
@@ -75,25 +75,41 @@ def _balanced_accuracy(m: Margins) -> FloatArray:
     recall = divide(m.tp, m.actual)
     if not m.exclusive:
         return (recall + divide(m.tn, m.negatives)) / 2
-    # a binary task without one of its classes has no balanced accuracy; among many classes the absent are left out
+    # of two classes both must occur; among many the absent ones are left out
     return recall.mean(axis=-2, keepdims=True) if m.binary else mean_defined(recall, axis=-2)[..., None, :]
 
 
 def _mcc(m: Margins) -> FloatArray:
     if not m.exclusive:
         top = m.tp * m.tn - m.fp * m.fn
-        return divide(top, np.sqrt(m.predicted * 1.0 * m.actual) * np.sqrt((m.n - m.predicted) * 1.0 * m.negatives))
+        return divide(
+            top, np.sqrt(m.predicted * 1.0 * m.actual) * np.sqrt((m.n - m.predicted) * 1.0 * m.negatives)
+        )
     n, hit = m.n[..., :1, :] * 1.0, m.tp.sum(axis=-2, keepdims=True)
     top = hit * n - (m.predicted * 1.0 * m.actual).sum(axis=-2, keepdims=True)
     spread = [n * n - (side * 1.0 * side).sum(axis=-2, keepdims=True) for side in (m.predicted, m.actual)]
     return divide(top, np.sqrt(spread[0]) * np.sqrt(spread[1]))
 
 
-def _rate(key: str, name: str, formula: str, better: Better, of: Callable[[Margins], FloatArray],
-          up: str, down: str, empty: str, *, whole: bool = False, low: float = 0.0) -> Rate:
-    return Rate(key, name, formula, better, of, frozenset(up.split()), frozenset(down.split()), empty, whole, low)
+def _rate(
+    key: str,
+    name: str,
+    formula: str,
+    better: Better,
+    of: Callable[[Margins], FloatArray],
+    up: str,
+    down: str,
+    empty: str,
+    *,
+    whole: bool = False,
+    low: float = 0.0,
+) -> Rate:
+    return Rate(
+        key, name, formula, better, of, frozenset(up.split()), frozenset(down.split()), empty, whole, low
+    )
 
 
+# fmt: off
 selection = _rate("selection", "selection rate", "(TP + FP) / n", "none",
                   lambda m: divide(m.predicted, m.n), "tp fp", "fn tn", "no rows")
 tpr = _rate("tpr", "true positive rate", "TP / (TP + FN)", "higher",
@@ -112,15 +128,30 @@ false_omission = _rate("for", "false omission rate", "FN / (TN + FN)", "lower",
                        lambda m: divide(m.fn, m.n - m.predicted), "fn", "tn", "no negative predictions")
 accuracy = _rate("accuracy", "accuracy", "share of rows with prediction = label", "higher",
                  _accuracy, "tp tn", "fp fn", "no rows", whole=True)
-balanced_accuracy = _rate("balanced_accuracy", "balanced accuracy", "mean over classes of TP / (TP + FN)", "higher",
-                          _balanced_accuracy, "tp tn", "fp fn", "a class without rows", whole=True)
+balanced_accuracy = _rate("balanced_accuracy", "balanced accuracy", "mean over classes of TP / (TP + FN)",
+                          "higher", _balanced_accuracy, "tp tn", "fp fn", "a class without rows", whole=True)
 f1 = _rate("f1", "F1 score", "2 TP / (2 TP + FP + FN)", "higher",
            lambda m: divide(2 * m.tp, m.predicted + m.actual), "tp", "fp fn", "no positives, none predicted")
-mcc = _rate("mcc", "Matthews correlation coefficient", "(TP TN - FP FN) / sqrt((TP+FP)(TP+FN)(TN+FP)(TN+FN))",
-            "higher", _mcc, "tp tn", "fp fn", "labels or predictions of one class only", whole=True, low=-1.0)
+mcc = _rate("mcc", "Matthews correlation coefficient",
+            "(TP TN - FP FN) / sqrt((TP + FP)(TP + FN)(TN + FP)(TN + FN))", "higher", _mcc, "tp tn", "fp fn",
+            "labels or predictions of one class only", whole=True, low=-1.0)
+# fmt: on
 
 RATES: dict[str, Rate] = {
     rate.key: rate
-    for rate in (selection, tpr, fpr, tnr, fnr, ppv, npv, false_omission, accuracy, balanced_accuracy, f1, mcc)
+    for rate in (
+        selection,
+        tpr,
+        fpr,
+        tnr,
+        fnr,
+        ppv,
+        npv,
+        false_omission,
+        accuracy,
+        balanced_accuracy,
+        f1,
+        mcc,
+    )
 }
 selection_rate = selection

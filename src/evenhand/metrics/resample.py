@@ -33,7 +33,9 @@ def resample(
     return draw(counts, counts.rows.astype(np.float64), replicates, rng, how)
 
 
-def draw(counts: Counts, chances: FloatArray, replicates: int, rng: np.random.Generator, how: Resampling) -> Counts:
+def draw(
+    counts: Counts, chances: FloatArray, replicates: int, rng: np.random.Generator, how: Resampling
+) -> Counts:
     """Replicates with as many rows as `counts`, the cells drawn in proportion to `chances`."""
     if how not in ("stratified", "whole"):
         raise ValueError(f"resampling must be 'stratified' or 'whole', not {how!r}")
@@ -62,7 +64,7 @@ def smoothed(counts: Counts, strength: float = 1.0) -> FloatArray:
 
 
 def shuffled_groups(counts: Counts, replicates: int, rng: np.random.Generator) -> Counts:
-    """Replicates in which the group labels are dealt at random: what the metrics are when groups do not matter.
+    """Replicates in which the group labels are dealt at random: the metrics when groups do not matter.
 
     >>> counts = Counts.from_table([[[40, 0], [0, 60]], [[0, 20], [20, 0]]])
     >>> shuffled_groups(counts, 50, np.random.default_rng(0)).table.sum(axis=(-1, -2))[0].tolist()
@@ -88,7 +90,7 @@ def _multinomial(rng: np.random.Generator, rows: Array, chances: FloatArray, rep
 
 
 def expected_cells(counts: Counts, rows: FloatArray) -> FloatArray:
-    """The cells to expect of so many rows in each: the rows themselves, or their mean weight times as much."""
+    """The cells to expect of so many rows in each: the rows themselves, or their mean weight as often."""
     return rows * _mean_weight(counts) if counts.weighted else rows
 
 
@@ -104,7 +106,9 @@ def _weigh(counts: Counts, rows: Array, rng: np.random.Generator) -> FloatArray:
     square = 0.0 if counts.square_cells is None else counts.square_cells
     variance = np.where(counts.rows > 0, np.maximum(square / n - mean * mean, 0.0), 0.0)
     scale = np.where(mean > 0, variance / np.where(mean > 0, mean, 1.0), 0.0)
-    shape = np.where(variance > 1e-12 * mean * mean, mean * mean / np.where(variance > 0, variance, 1.0), np.inf)
+    shape = np.where(
+        variance > 1e-12 * mean * mean, mean * mean / np.where(variance > 0, variance, 1.0), np.inf
+    )
     vary = np.isfinite(shape) & (scale > 0)
     noisy = rng.gamma(np.maximum(rows * np.where(vary, shape, 1.0), 1e-300)) * scale
     return np.where(vary & (rows > 0), noisy, rows * mean)

@@ -10,14 +10,16 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from evenhand.arrays import Array, is_torch
 
 BLOCK = 1 << 17  # rows whose codes fit the second-level cache
-THREAD_ROWS = 1 << 19  # rows a thread takes at a time; fewer cost more to hand over than they save
-PAIRED_CELLS = 128  # up to here the table of all pairs of cells fits the cache as well
+THREAD_ROWS = 1 << 19  # the fewest rows worth handing to a thread
+PIECES = 8  # more than there are threads, so that a thread which is held up leaves its share to the others
+PAIRED_CELLS = 256  # up to here the table of all pairs of cells fits the cache as well
 DEVICE_BLOCK = 1 << 24
 
 
@@ -40,9 +42,10 @@ def tally(g: Array, y: Array, p: Array, n_groups: int, n_classes: int, weights: 
 def _tally_numpy(
     g: Array, y: Array, p: Array, n_groups: int, n_classes: int, weights: list[Array]
 ) -> list[Array]:
-    """Count in pieces; they, and so the rounding of sums of weights, do not depend on the number of threads."""
+    """Count in pieces: the rounding of sums of weights then does not depend on the number of threads."""
     count = partial(_count_range, g, y, p, n_groups, n_classes, weights)
-    piece = max(THREAD_ROWS, 4 * (n_groups + 1) * n_classes**2)
+    piece = max(THREAD_ROWS, len(g) // PIECES, 4 * (n_groups + 1) * n_classes**2)
+    piece += -piece % BLOCK  # whole blocks, which begin where a cache line does
     starts = range(0, len(g), piece) or range(1)
     stops = [min(start + piece, len(g)) for start in starts]
     workers = min(4, _cores(), len(starts))
@@ -66,7 +69,7 @@ def _count_range(
     g: Array, y: Array, p: Array, n_groups: int, n_classes: int, weights: list[Array], start: int, stop: int
 ) -> list[Array]:
     n_cells = (n_groups + 1) * n_classes**2
-    block = max(BLOCK, n_cells)  # a table larger than the block would cost more than the rows
+    block = max(BLOCK, 2 * n_cells)  # a table larger than the block would cost more than the rows
     buffer = np.empty((2, min(block, stop - start)), dtype=_code_type(n_cells))
     counter = _Counter(n_cells)
     sums = [np.zeros(n_cells) for _ in weights]
@@ -80,10 +83,10 @@ def _count_range(
     return sums if weights else [counter.total()]
 
 
-def _code_type(n_cells: int) -> type[np.unsignedinteger] | type[np.int64]:
+def _code_type(n_cells: int) -> type[np.integer[Any]]:
     """The narrowest type for the codes 0 .. n_cells - 1: the narrower, the more of them in one step."""
-    kinds = (np.uint8, np.uint16, np.uint32)
-    return next((kind for kind in kinds if n_cells <= np.iinfo(kind).max + 1), np.int64)
+    kinds = ((1 << 8, np.uint8), (1 << 16, np.uint16), (1 << 32, np.uint32))
+    return next((kind for most, kind in kinds if n_cells <= most), np.int64)
 
 
 class _Counter:
@@ -112,25 +115,23 @@ class _Counter:
 
 def _codes(g: Array, y: Array, p: Array, n_groups: int, n_classes: int, buffer: Array, first: int) -> Array:
     """((group + 1) C + truth) C + prediction: the unknown group, -1, comes first."""
-    check_codes(g, n_groups, "group", first, unknown=True)
-    check_codes(y, n_classes, "label", first)
-    check_codes(p, n_classes, "prediction", first)
     code, narrow = buffer
+    check_codes(g, n_groups, "group", first, unknown=True)
     np.copyto(code, g, casting="unsafe")  # the codes are checked, so nothing is lost
     code += 1  # -1 wrapped round to the largest number, and comes to 0
-    for values in (y, p):
+    for values, what in ((y, "label"), (p, "prediction")):  # one after the other, while it is in the cache
+        check_codes(values, n_classes, what, first)
         np.copyto(narrow, values, casting="unsafe")
         code *= n_classes
         code += narrow
-    return code
+    return np.asarray(code)
 
 
 def check_codes(values: Array, limit: int, what: str, first: int = 0, unknown: bool = False) -> None:
     """Refuse codes outside 0 .. limit - 1 (-1 may stand for unknown), naming the first row at fault."""
-    if not values.size or _largest(values) < limit:
+    if not values.size or _largest(values) < min(limit, _highest(values)):
         return
-    low = -1 if unknown else 0
-    outside = (values < low) | (values >= limit)
+    outside = (values < (-1 if unknown else 0)) | (values >= limit)
     if outside.any():
         row = int(np.argmax(outside))
         raise ValueError(
@@ -144,7 +145,12 @@ def _largest(values: Array) -> int:
     return int(values.view(values.dtype.str.replace("i", "u")).max())
 
 
-def _tally_torch(g, y, p, n_groups, n_classes, weights) -> list[Array]:  # type: ignore[no-untyped-def]
+def _highest(values: Array) -> int:
+    """One more than the type can hold, beyond which an unsigned reading means a negative code."""
+    return 1 << (8 * values.dtype.itemsize - (values.dtype.kind == "i"))
+
+
+def _tally_torch(g: Any, y: Any, p: Any, n_groups: int, n_classes: int, weights: list[Any]) -> list[Array]:
     import torch  # only reached with a tensor in hand, so torch is loaded already
 
     n_cells = (n_groups + 1) * n_classes * n_classes
@@ -162,7 +168,7 @@ def _tally_torch(g, y, p, n_groups, n_classes, weights) -> list[Array]:  # type:
     return [total.cpu().numpy() for total in totals]
 
 
-def _torch_codes(torch, g, y, p, n_groups, n_classes, first):  # type: ignore[no-untyped-def]
+def _torch_codes(torch: Any, g: Any, y: Any, p: Any, n_groups: int, n_classes: int, first: int) -> Any:
     for values, low, limit, what in (
         (y, 0, n_classes, "label"),
         (p, 0, n_classes, "prediction"),

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from evenhand.arrays import Array, FloatArray
+from evenhand.arrays import FloatArray
 from evenhand.metrics.margins import Margins
 from evenhand.metrics.rates import RATES, Rate
 
@@ -69,7 +69,7 @@ class Extremes:
     unknown: Margins
 
     def rate(self, key: str) -> tuple[FloatArray, FloatArray] | None:
-        """Lowest and highest possible rate of each group `[..., K, G]`; None if the rate cannot be bounded."""
+        """Lowest and highest possible rate of each group `[..., K, G]`; None if it cannot be bounded."""
         rate = RATES[key]
         if key == "mcc" and not self.view.margins.binary and self.view.margins.exclusive:
             return None  # the multi-class coefficient is not monotone in the cells
@@ -82,8 +82,14 @@ class Extremes:
             predicted, actual = (u.tp, u.tp) if "tp" in cells else (u.fp, u.fn)
             total = np.broadcast_to(actual.sum(axis=-2, keepdims=True), actual.shape)
         else:
-            part = {cell: getattr(u, cell) if cell in cells else np.zeros_like(u.tp) for cell in ("tp", "fp", "fn", "tn")}
+            part = {
+                cell: getattr(u, cell) if cell in cells else np.zeros_like(u.tp)
+                for cell in ("tp", "fp", "fn", "tn")
+            }
             hit, predicted, actual = part["tp"], part["tp"] + part["fp"], part["tp"] + part["fn"]
             total = predicted + part["fn"] + part["tn"]
-        return rate.of(Margins(m.tp + hit, m.predicted + predicted, m.actual + actual, m.n + total, exclusive=m.exclusive))
-
+        return rate.of(
+            Margins(
+                m.tp + hit, m.predicted + predicted, m.actual + actual, m.n + total, exclusive=m.exclusive
+            )
+        )

@@ -26,7 +26,7 @@ def audit_card(audit: Json) -> str:
 
     >>> group = {"name": "<a>", "levels": {"g": "<a>"}, "n": 3, "rates": {"tpr": 0.5}}
     >>> overall = {"rates": {"tpr": 0.5}}
-    >>> audit = {"n": 3, "grouping": ["g"], "groups": [group], "overall": overall, "metrics": {}, "warnings": []}
+    >>> audit = {"n": 3, "grouping": ["g"], "groups": [group], "overall": overall, "metrics": {}}
     >>> card = audit_card(audit)
     >>> "&lt;a&gt;" in card, "<a>" in card
     (True, False)

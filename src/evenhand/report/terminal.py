@@ -10,7 +10,7 @@ from evenhand.report.headline import GAPS, WORST, present
 from evenhand.report.names import main_rates, rate_head
 from evenhand.report.numbers import UNDEFINED, count, defined, interval, number, percent
 from evenhand.report.terminal_comparison import comparison_table
-from evenhand.report.terminal_parts import Fitted, Json, bullets, safe, shade, table, words
+from evenhand.report.terminal_parts import Column, Fitted, Json, bullets, safe, shade, table, words
 from evenhand.report.verdict import audit_sentences
 
 HEADLINE = (*GAPS, "selection.ratio", *WORST)
@@ -51,25 +51,24 @@ def _title(audit: Json) -> Any:
 
 def _metrics(audit: Json, width: int) -> Any:
     level = f"{(audit.get('method') or {}).get('confidence', 0.95) * 100:g}%"
-    runs, roomy = bool(audit.get("runs")), width >= 76
-    heads = [("metric", "left"), ("value", "right"), (f"{level} interval", "right")]
-    heads += [("over runs", "right"), ("run share", "right")] if runs else []
-    heads += [("chance level", "right")] if roomy and not runs else []
-    heads += [("decided by", "left")] if roomy else []
-    made = table(heads)
-    short = short_names(audit["groups"])
-    for key in shown_metrics(audit["metrics"]):
-        metric = audit["metrics"][key]
-        cells = [
-            words((key, "cyan")),
-            words((number(metric["value"]), "bold" if _beyond(key, metric) else "")),
-        ]
-        cells.append(words(interval((metric.get("low"), metric.get("high")))))
-        cells += _run_cells(metric) if runs else []
-        cells += [words(_chance(key, metric))] if roomy and not runs else []
-        cells += [_decided(metric, short)] if roomy else []
-        made.add_row(*cells)
-    return made
+    short, keys = short_names(audit["groups"]), shown_metrics(audit["metrics"])
+    found = [(key, audit["metrics"][key]) for key in keys]
+    columns = [
+        Column("metric", [words((key, "cyan")) for key in keys], right=False),
+        Column("value", [words((number(m["value"]), "bold" if _beyond(key, m) else "")) for key, m in found]),
+        Column(
+            f"{level} interval", [words(interval((m.get("low"), m.get("high")))) for _, m in found], rank=1
+        ),
+        *(_run_columns(found) if audit.get("runs") else _chance_columns(found)),
+        Column(
+            "decided by",
+            [_decided(m, short) for _, m in found],
+            right=False,
+            rank=5 if audit.get("runs") else 2,
+            least=16,
+        ),
+    ]
+    return table(columns, width)
 
 
 def shown_metrics(metrics: Json) -> list[str]:
@@ -98,19 +97,29 @@ def _beyond(key: str, metric: Json) -> bool:
     return bool(metric["value"] > metric["chance"] if worse is None else worse)
 
 
+def _chance_columns(found: Sequence[tuple[str, Json]]) -> list[Column]:
+    return [Column("chance", [words(_chance(key, metric)) for key, metric in found], rank=3)]
+
+
 def _chance(key: str, metric: Json) -> str:
-    """The level that group labels dealt at random reach in 1 of 20 cases, and on which side the value lies."""
+    """What group labels dealt at random reach in 1 of 20 cases, and on which side of it the value lies.
+
+    >>> _chance("tpr.gap", {"value": 0.3, "chance": 0.1}), _chance("tpr.ratio", {"value": 0.9, "chance": 0.8})
+    ('> 0.100', '≥ 0.800')
+    """
     if not defined(metric.get("chance")):
         return UNDEFINED
-    side = "below" if define(key).better == "higher" else "above"
-    return f"{side if _beyond(key, metric) else 'within'} {number(metric['chance'])}"
+    beyond, within = ("<", "≥") if define(key).better == "higher" else (">", "≤")
+    return f"{beyond if _beyond(key, metric) else within} {number(metric['chance'])}"
 
 
-def _run_cells(metric: Json) -> list[Any]:
-    runs = metric.get("runs")
-    if not runs:
-        return [words(UNDEFINED), words(UNDEFINED)]
-    return [words(interval((runs["min"], runs["max"]))), words(percent(runs.get("share")))]
+def _run_columns(found: Sequence[tuple[str, Json]]) -> list[Column]:
+    """From the lowest to the highest run, and how much of the variance comes from the run."""
+    runs = [metric.get("runs") or {} for _, metric in found]
+    return [
+        Column("over runs", [words(interval((run.get("min"), run.get("max")))) for run in runs], rank=3),
+        Column("run share", [words(percent(run.get("share"))) for run in runs], rank=4),
+    ]
 
 
 def _decided(metric: Json, short: dict[str, str]) -> Any:
@@ -118,7 +127,8 @@ def _decided(metric: Json, short: dict[str, str]) -> Any:
         reasons = metric.get("undefined") or ["no groups to compare"]
         more = f" and {len(reasons) - 1} more" if len(reasons) > 1 else ""
         return words((f"undefined: {safe(reasons[0])}{more}", "dim"))
-    named = " / ".join(short.get(name, safe(name)) for name in metric.get("decided_by") or [])
+    by = [short.get(name, safe(name)) for name in metric.get("decided_by") or []]
+    named = " / ".join(name.replace(" · ", "·") for name in by)  # so that a line is broken between groups
     in_class = (
         f" (class {safe(metric['decided_in'])})"
         if metric.get("decided_in") and metric.get("per_class")
@@ -130,21 +140,20 @@ def _decided(metric: Json, short: dict[str, str]) -> Any:
 def _groups(audit: Json, width: int) -> Any:
     keys = main_rates(audit)
     keys += [key for key in ("auc",) if defined(audit["overall"]["rates"].get(key))]
-    room = width - min(26, max(len(name) for name in short_names(audit["groups"]).values())) - 10
-    keys = keys[: max(1, room // 10)]
-    made = table([("group", "left"), ("n", "right"), *((rate_head(key), "right") for key in keys)])
-    short = short_names(audit["groups"])
     largest = sorted(audit["groups"], key=lambda group: -group["n"])[:MOST_GROUPS]
-    overall = audit["overall"]
-    made.add_row(
-        "all rows", words(count(audit["n"])), *(words(number(overall["rates"].get(k))) for k in keys)
-    )
-    made.add_section()
-    for group in [group for group in audit["groups"] if group in largest]:
-        made.add_row(short[group["name"]], _size(group), *(_rate(group, key, overall) for key in keys))
+    shown = [group for group in audit["groups"] if group in largest]
+    short, overall = short_names(audit["groups"]), audit["overall"]
+    names = [words("all rows"), *(words(short[group["name"]]) for group in shown)]
+    sizes = [words(count(audit["n"])), *(_size(group) for group in shown)]
+    rates = {key: [_rate(row, key, overall) for row in (overall, *shown)] for key in keys}
     if audit.get("unknown"):
-        made.add_row(words(("unknown group", "dim")), words((count(audit["unknown"]), "dim")))
-    made.caption, made.caption_justify = _caption(audit, len(largest)), "left"
+        names.append(words(("unknown group", "dim")))
+        sizes.append(words((count(audit["unknown"]), "dim")))
+        rates = {key: [*cells, words("")] for key, cells in rates.items()}
+    columns = [Column("group", names, right=False, least=16), Column("n", sizes)]
+    columns += [Column(rate_head(key), rates[key], rank=place) for place, key in enumerate(keys)]
+    made = table(columns, width)
+    made.caption, made.caption_justify = _caption(audit, len(shown)), "left"
     return made
 
 

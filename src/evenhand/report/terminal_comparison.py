@@ -7,7 +7,7 @@ from typing import Any
 
 from evenhand.report.headline import GAPS, WORST
 from evenhand.report.numbers import UNDEFINED, count, defined, interval, number, percent
-from evenhand.report.terminal_parts import Fitted, Json, bullets, safe, table, words
+from evenhand.report.terminal_parts import Column, Fitted, Json, bullets, safe, table, words
 from evenhand.report.verdict_comparison import alternatives, comparison_sentences
 
 SENTENCES = 3
@@ -37,24 +37,32 @@ def _parts(comparison: Json, width: int) -> Iterator[Any]:
 
 
 def _models(comparison: Json, width: int) -> Any:
-    pairs = ("cev", "sde") if width >= 70 else ()
-    heads = [("model", "left"), ("accuracy", "right"), ("change", "right"), ("differs in", "right")]
-    heads += [(key.upper(), "right") for key in pairs]
-    heads += [("CIE", "right")] if comparison.get("cie") else []
-    made = table(heads)
-    base = comparison["accuracy"][comparison["base"]]
-    for model in comparison["models"]:
-        own = comparison["accuracy"][model]
-        cells = [words((safe(model), "cyan")), words(number(own))]
-        if model == comparison["base"]:
-            made.add_row(*cells, words("base"))
-            continue
-        moved = own - base if defined(own) and defined(base) else None
-        cells += [words(number(moved, signed=True)), words(percent(comparison["disagreement"].get(model)))]
-        cells += [words(number((comparison[key].get(model) or {}).get("value"), 4)) for key in pairs]
-        cells += [words(count(comparison["cie"][model]["count"]))] if comparison.get("cie") else []
-        made.add_row(*cells)
-    return made
+    models, base = comparison["models"], comparison["base"]
+    accuracy, cie = comparison["accuracy"], comparison.get("cie")
+    moved = {
+        name: accuracy[name] - accuracy[base]
+        for name in models
+        if name != base and defined(accuracy[name]) and defined(accuracy[base])
+    }
+    changes = [words("base" if name == base else number(moved.get(name), signed=True)) for name in models]
+    columns = [
+        Column("model", [words((safe(name), "cyan")) for name in models], right=False, least=16),
+        Column("accuracy", [words(number(accuracy[name])) for name in models]),
+        Column("change", changes),
+        Column(
+            "differs in", [words(percent(comparison["disagreement"].get(name))) for name in models], rank=1
+        ),
+        *(Column(key.upper(), _pair(comparison, key), rank=2) for key in ("cev", "sde")),
+    ]
+    if cie:
+        rows = [words(count((cie.get(name) or {}).get("count"))) for name in models]
+        columns.append(Column("CIE rows", rows, rank=3))
+    return table(columns, width)
+
+
+def _pair(comparison: Json, key: str) -> list[Any]:
+    found = [comparison[key].get(name) or {} for name in comparison["models"]]
+    return [words(number(entry.get("value"), 4)) for entry in found]
 
 
 def shown_differences(differences: Json) -> list[str]:
@@ -69,22 +77,25 @@ def shown_differences(differences: Json) -> list[str]:
 
 
 def _differences(comparison: Json, model: str, width: int) -> Any:
-    runs = any(found.get("runs") for found in comparison["differences"][model].values())
-    heads = [("metric", "left"), ("base", "right"), (safe(model), "right"), ("difference", "right")]
-    heads += [("interval", "right")] if width >= 70 else []
-    heads += [("p", "right")] if width >= 84 else []
-    heads += [("beyond runs", "left")] if runs and width >= 96 else []
-    made = table(heads, f"{safe(model)} minus {safe(comparison['base'])}")
-    for key in shown_differences(comparison["differences"][model]):
-        found = comparison["differences"][model][key]
-        clear = defined(found["low"]) and defined(found["high"]) and found["low"] * found["high"] > 0
-        cells = [words((key, "cyan")), *(words(number(found[side])) for side in ("base", "value"))]
-        cells.append(words((number(found["difference"], signed=True), "bold" if clear else "")))
-        cells += [words(interval((found["low"], found["high"]), signed=True))] if width >= 70 else []
-        cells += [words(number(found.get("p")))] if width >= 84 else []
-        cells += [words(_beyond_runs(found))] if runs and width >= 96 else []
-        made.add_row(*cells)
-    return made
+    keys = shown_differences(comparison["differences"][model])
+    found = [comparison["differences"][model][key] for key in keys]
+    moved = [words((number(d["difference"], signed=True), "bold" if _clear(d) else "")) for d in found]
+    columns = [
+        Column("metric", [words((key, "cyan")) for key in keys], right=False),
+        Column("base", [words(number(d["base"])) for d in found], rank=2),
+        Column(safe(model)[:24], [words(number(d["value"])) for d in found], rank=1),
+        Column("difference", moved),
+        Column("interval", [words(interval((d["low"], d["high"]), signed=True)) for d in found], rank=3),
+        Column("p", [words(number(d.get("p"))) for d in found], rank=4),
+    ]
+    if any(d.get("runs") for d in found):
+        columns.append(Column("beyond runs", [words(_beyond_runs(d)) for d in found], rank=3))
+    return table(columns, width, f"{safe(model)} minus {safe(comparison['base'])}")
+
+
+def _clear(found: Json) -> bool:
+    """Whether the interval of the difference leaves out zero."""
+    return defined(found["low"]) and defined(found["high"]) and found["low"] * found["high"] > 0
 
 
 def _beyond_runs(found: Json) -> str:

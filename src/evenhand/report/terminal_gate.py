@@ -5,44 +5,56 @@ from __future__ import annotations
 from typing import Any
 
 from evenhand.report.numbers import number
-from evenhand.report.terminal_parts import Fitted, Json, safe, table, words
+from evenhand.report.terminal_parts import Column, Fitted, Json, safe, table, words
 
 
 def gate_table(gate: Json) -> Fitted:
     """The conditions and the changes against an earlier audit, each with what became of it."""
-    return Fitted(lambda width: [made for made in (_conditions(gate), _changes(gate)) if made is not None])
+    return Fitted(lambda width: filter(None, (_conditions(gate, width), _changes(gate, width))))
 
 
-def _verdict(failed: bool) -> tuple[str, str]:
-    return ("failed", "bold red") if failed else ("passed", "green")
+def _verdict(failed: bool) -> Any:
+    return words(("failed", "bold red") if failed else ("passed", "green"))
 
 
-def _conditions(gate: Json) -> Any:
-    if not gate["conditions"]:
+def _conditions(gate: Json, width: int) -> Any:
+    checks = gate["conditions"]
+    if not checks:
         return None
-    made = table([("gate", "left"), ("fails if", "left"), ("value", "right"), ("", "left")])
-    for check in gate["conditions"]:
-        reason = check["reason"] if check["value"] is None else ""
-        cells = (words(safe(check["condition"])), words(number(check["value"], 4)), words(safe(reason)))
-        made.add_row(words(_verdict(check["failed"])), *cells)
-    return made
+    reasons = [check["reason"] if check["value"] is None else "" for check in checks]
+    columns = [
+        Column("gate", [_verdict(check["failed"]) for check in checks], right=False),
+        Column("fails if", [words(safe(check["condition"])) for check in checks], right=False, least=16),
+        Column("value", [words(number(check["value"], 4)) for check in checks]),
+    ]
+    if any(reasons):
+        columns.append(Column("why", [words(safe(reason)) for reason in reasons], right=False, least=12))
+    return table(columns, width)
 
 
-def _changes(gate: Json) -> Any:
+def _changes(gate: Json, width: int) -> Any:
     """Regressions first, then what moved for the worse without being one; the rest is only counted."""
     found = gate.get("against")
     if not found:
         return None
-    changes = found["changes"]
-    told = [change for change in changes if change["regressed"] or change["reason"]]
-    heads = [("gate", "left"), ("metric", "left"), ("then", "right"), ("now", "right"), ("", "left")]
-    made = table(heads, f"Against {safe(found['name'])}")
-    for change in sorted(told, key=lambda change: not change["regressed"]):
-        cells = (words(change["key"]), *(words(number(change[when], 4)) for when in ("old", "new")))
-        made.add_row(words(_verdict(change["regressed"])), *cells, words(safe(change["reason"])))
-    quiet = len(changes) - len(told)
-    if quiet:
-        made.add_row(
-            words(_verdict(False)), words(f"{quiet} {'other metrics' if told else 'metrics'} no worse")
-        )
+    told = [change for change in found["changes"] if change["regressed"] or change["reason"]]
+    told.sort(key=lambda change: not change["regressed"])
+    quiet = len(found["changes"]) - len(told)
+    columns = [
+        Column("gate", [_verdict(change["regressed"]) for change in told], right=False),
+        Column("metric", [words((change["key"], "cyan")) for change in told], right=False),
+        *(
+            Column(head, [words(number(change[when], 4)) for change in told])
+            for head, when in (("then", "old"), ("now", "new"))
+        ),
+        Column("why", [words(safe(_why(change))) for change in told], right=False, least=12, rank=1),
+    ]
+    made = table(columns, width, f"Against {safe(found['name'])}")
+    made.caption, made.caption_justify = f"{quiet} metrics are no worse than before", "left"
     return made
+
+
+def _why(change: Json) -> str:
+    if change["reason"] or change["worse_by"] is None:
+        return str(change["reason"])
+    return f"worse by {number(change['worse_by'], 4)}"

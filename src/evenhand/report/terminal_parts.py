@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 Json = Mapping[str, Any]
 Builder = Callable[[int], Iterable[Any]]
+GUTTER = 3  # characters between columns
 
 
 @dataclass(frozen=True)
@@ -44,22 +45,56 @@ def words(*parts: str | tuple[str, str]) -> Text:
     return Text.assemble(*parts)
 
 
-def table(heads: Sequence[tuple[str, str]], title: str = "") -> Table:
-    """An airy table; each head is (name, alignment) with alignment 'left' or 'right'."""
+@dataclass(frozen=True)
+class Column:
+    """A column of texts: numbers to the right. Those of the highest rank go first where room is short.
+
+    `least` is the width down to which the texts may be folded; without it they stay whole.
+    """
+
+    head: str
+    cells: Sequence[Text]
+    right: bool = True
+    rank: int = 0
+    least: int | None = None
+
+    @property
+    def width(self) -> int:
+        """The characters it cannot do without."""
+        longest = max([len(self.head), *(cell.cell_len for cell in self.cells)])
+        return longest if self.least is None else min(longest, max(self.least, len(self.head)))
+
+
+def fitting(columns: Sequence[Column], width: int) -> list[Column]:
+    """The columns that fit beside each other, the dispensable ones left out.
+
+    >>> columns = [Column("key", []), Column("interval", [], rank=2), Column("p", [], rank=1)]
+    >>> [column.head for column in fitting(columns, 10)]
+    ['key', 'p']
+    """
+    kept = list(columns)
+    while sum(column.width + GUTTER for column in kept) > width + 1:
+        dispensable = max(kept, key=lambda column: column.rank)
+        if not dispensable.rank:
+            break
+        kept.remove(dispensable)
+    return kept
+
+
+def table(columns: Sequence[Column], width: int, title: str = "") -> Table:
+    """An airy table of the columns that fit."""
     from rich import box
     from rich.table import Table
 
     made = Table(
         box=box.SIMPLE_HEAD, title=title or None, title_justify="left", title_style="bold", pad_edge=False
     )
-    for name, align in heads:
-        # numbers must stay whole; names may be folded
-        made.add_column(
-            words(name),
-            justify="right" if align == "right" else "left",
-            no_wrap=align == "right",
-            overflow="fold",
-        )
+    kept = fitting(columns, width)
+    for column in kept:
+        align: Any = "right" if column.right else "left"
+        made.add_column(words(column.head), justify=align, no_wrap=column.least is None, overflow="fold")
+    for row in zip(*(column.cells for column in kept), strict=True):
+        made.add_row(*row)
     return made
 
 

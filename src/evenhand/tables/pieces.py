@@ -12,7 +12,7 @@ import polars as pl
 
 from evenhand.tables.columns import Columns
 from evenhand.tables.failures import FAILURES, collect, explain
-from evenhand.tables.rows import named_rows, used_rows
+from evenhand.tables.rows import common_types, lazy_rows, named_rows, used_rows
 from evenhand.tables.sources import Source
 
 PIECE = 10_000_000  # rows of a Parquet file to a query: it seeks, so that more queries cost nothing
@@ -64,9 +64,9 @@ def _slices(
 ) -> Iterator[pl.DataFrame]:
     """Parquet: ranges of rows, small files together in one query."""
     piece: list[pl.LazyFrame] = []
-    room = PIECE
+    room, types = PIECE, common_types(parts, columns)
     for part in parts:
-        rows = used_rows(part, parts, columns)
+        rows = used_rows(part, types, columns)
         length, first = int(collect(part.scan().select(pl.len()), [part], columns).item()), 0
         while first < length:
             taken = min(room, length - first)
@@ -76,7 +76,7 @@ def _slices(
                 yield collect(group(named_rows(piece, columns, threshold)), parts, columns)
                 piece, room = [], PIECE
     if piece or room == PIECE:  # the second: no row at all, which the caller complains about
-        piece = piece or [used_rows(parts[0], parts, columns).head(0)]
+        piece = piece or [used_rows(parts[0], types, columns).head(0)]
         yield collect(group(named_rows(piece, columns, threshold)), parts, columns)
 
 
@@ -84,7 +84,7 @@ def _batches(
     parts: Sequence[Source], columns: Columns, threshold: float, group: Group
 ) -> Iterator[pl.DataFrame]:
     """CSV: batches as they are parsed (and decompressed), in any order."""
-    rows = named_rows([used_rows(part, parts, columns) for part in parts], columns, threshold)
+    rows = lazy_rows(parts, columns, threshold)
     try:
         empty = True
         for batch in rows.collect_batches(chunk_size=BATCH, maintain_order=False, engine="streaming"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -27,12 +27,16 @@ def open_parts(files: Sequence[Path], columns: Columns) -> list[Source]:
             raise InputError(
                 f"{part.name} and {first.name} are of two kinds; give all as CSV or all as Parquet"
             )
-    for name in columns.used:
-        common_type(parts, name)
+    common_types(parts, columns)
     return parts
 
 
-def common_type(parts: Sequence[Source], name: str) -> pl.DataType:
+def common_types(parts: Sequence[Source], columns: Columns) -> dict[str, pl.DataType]:
+    """The type of each used column that holds those of all parts."""
+    return {name: _common_type(parts, name) for name in columns.used}
+
+
+def _common_type(parts: Sequence[Source], name: str) -> pl.DataType:
     """The type that holds a column of all parts: int8 here and int64 there will do, text and numbers not."""
     first = next((part for part in parts if part.schema[name] != pl.Null), parts[0])
     dtype = first.schema[name]
@@ -52,7 +56,8 @@ def common_type(parts: Sequence[Source], name: str) -> pl.DataType:
 
 def lazy_rows(parts: Sequence[Source], columns: Columns, threshold: float) -> pl.LazyFrame:
     """All rows of all parts under the fixed names; nothing is read yet."""
-    return named_rows([used_rows(part, parts, columns) for part in parts], columns, threshold)
+    types = common_types(parts, columns)
+    return named_rows([used_rows(part, types, columns) for part in parts], columns, threshold)
 
 
 def named_rows(pieces: Sequence[pl.LazyFrame], columns: Columns, threshold: float) -> pl.LazyFrame:
@@ -80,11 +85,10 @@ def score_names(columns: Columns) -> list[str]:
     return [f"score{place}" for place in range(len(columns.score))]
 
 
-def used_rows(part: Source, parts: Sequence[Source], columns: Columns) -> pl.LazyFrame:
-    """The columns of one part that are used, of the types that all parts agree on."""
-    types = {name: common_type(parts, name) for name in columns.used} if len(parts) > 1 else {}
+def used_rows(part: Source, types: Mapping[str, pl.DataType], columns: Columns) -> pl.LazyFrame:
+    """The columns of one part that are used, of the types that all parts agree on (see `common_types`)."""
     chosen = [
-        pl.col(name) if types.get(name, own := part.schema[name]) == own else pl.col(name).cast(types[name])
+        pl.col(name) if part.schema[name] == types[name] else pl.col(name).cast(types[name])
         for name in columns.used
     ]  # a cast of every row only where the parts differ
     odd = [odd_line(part).alias(ODD)] if part.is_text else []

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from typing import Any
 
 import polars as pl
@@ -80,7 +81,8 @@ def shown(values: Iterable[Value], most: int = 3) -> str:
 
 
 def _plain(value: Value) -> Value:
-    if isinstance(value, float):
+    if isinstance(value, (float, Decimal)):
+        value = float(value)
         if math.isnan(value):
             return None
         return int(value) if value.is_integer() else value

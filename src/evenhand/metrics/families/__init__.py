@@ -1,0 +1,1 @@
+"""The rows of the catalogue, by the paper that defines them."""
