@@ -90,7 +90,7 @@ def compare(
     >>> big, small = [0, 0, 1, 1, 1, 0, 2, 2, 2, 0], [0, 1, 1, 1, 0, 0, 2, 2, 1, 0]
     >>> found = evenhand.compare(y, {"big": big, "small": small})
     >>> found.base, round(found.cev["small"], 4), found.matrices["accuracy_change"][0, 1].round(4).item()
-    ('big', 0.2222, -0.3)
+    ('big', 0.5625, -0.3)
     """
     chosen = Options(
         min_count=min_count,

@@ -143,6 +143,8 @@ def _name(attributes: Sequence[Attribute], levels: tuple[int, ...]) -> str:
 
 
 def _attributes(values: Any) -> list[Attribute]:
+    if isinstance(values, (str, bytes)):
+        raise ValueError(f"groups must have one value a row, not the single text {values!r}")
     if isinstance(values, Attribute):
         return [values]
     if isinstance(values, Mapping):

@@ -1,4 +1,4 @@
-"""Comparisons of rates between groups, beside those of fairlearn, AIF360 and torchmetrics, and their traps."""
+"""Comparisons of rates between groups, beside those of fairlearn, AIF360, torchmetrics, and their traps."""
 
 from __future__ import annotations
 

@@ -39,5 +39,5 @@ def write(frame, folder, ending):
         frame.write_parquet(file)
     else:
         content = frame.write_csv(separator="\t" if "tsv" in ending else ",").encode()
-        file.write_bytes(gzip.compress(content) if ending.endswith(".gz") else content)
+        file.write_bytes(gzip.compress(content, compresslevel=1) if ending.endswith(".gz") else content)
     return file

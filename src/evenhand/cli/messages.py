@@ -53,7 +53,9 @@ def _in_plain_letters(error: UnicodeError) -> tuple[str, int]:
 def drop_stdout() -> None:
     """Nobody reads stdout any more: the flush at exit must not complain."""
     with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        lost, nowhere = sys.stdout.fileno(), os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, lost)
+        os.close(nowhere)
 
 
 def explain(error: Exception, *, debug: bool = False) -> int:

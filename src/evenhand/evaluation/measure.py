@@ -175,8 +175,27 @@ def _bounds(metric: Metric, frame: Frame, view: View) -> tuple[float, float] | N
     found = metric.statistic.bounds(Extremes(view, unknown))
     if found is None:
         return None
-    low, high = (float(metric.reduce(side, view)) for side in found)
-    return (low, high)
+    low, high = _reduce_bounds(metric, view, found)
+    return (max(low, metric.low), min(high, metric.high)) if not np.isnan(low + high) else None
+
+
+def _reduce_bounds(metric: Metric, view: View, found: tuple[FloatArray, FloatArray]) -> tuple[float, float]:
+    """Bounds of the mean over classes, of which some may or may not become defined by the unknown rows."""
+    low, high = found
+    if len(low) == 1 or (metric.average == "positive" and view.margins.binary):
+        return float(metric.reduce(low, view)), float(metric.reduce(high, view))
+    sure = ~np.isnan(metric.per_class(view))
+    return -_highest_mean(-low, sure), _highest_mean(high, sure)
+
+
+def _highest_mean(values: FloatArray, sure: Array) -> float:
+    """Highest mean of the sure values and any choice of the others."""
+    others = sorted(values[~sure & ~np.isnan(values)], reverse=True)
+    chosen = list(values[sure & ~np.isnan(values)])
+    for value in others:
+        if not chosen or value > np.mean(chosen):
+            chosen.append(value)
+    return float(np.mean(chosen)) if chosen else NAN
 
 
 def unknown_margins(counts: Counts) -> Margins:

@@ -111,9 +111,8 @@ def bias_amplification(view: View) -> FloatArray:
     m = view.margins
     predicted, actual = (divide(part, part.sum(axis=-1, keepdims=True)) for part in (m.predicted, m.actual))
     largest = m.actual.argmax(axis=-1)[..., None]
-    value = np.abs(np.take_along_axis(predicted, largest, -1) - np.take_along_axis(actual, largest, -1))[
-        ..., 0
-    ]
+    shares = (np.take_along_axis(part, largest, -1)[..., 0] for part in (predicted, actual))
+    value = np.where(view.several, np.abs(np.subtract(*shares)), np.nan)  # with one group all shares are 1
     if view.convention == "strict":
         return value
     return _shifted(value) if view.convention == "artifact" else np.nan_to_num(value, nan=0.0)

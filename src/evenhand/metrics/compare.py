@@ -27,6 +27,7 @@ from evenhand.metrics.undefined import (
 from evenhand.metrics.view import Extremes, View
 
 Interval = tuple[FloatArray, FloatArray]
+LARGE = 50.0  # an error of a logarithm beyond which a rate is as good as 0
 
 
 class Statistic(ABC):
@@ -118,13 +119,16 @@ class Compared(Statistic):
         if self.how in ("worst", "best"):
             pick = min_defined if self._takes_lowest() else max_defined
             lower, upper = (lowest, sure_highest) if self._takes_lowest() else (sure_lowest, highest)
-            return pick(lower), pick(upper)
+            low, high = pick(lower), pick(upper)  # with no sure group, any one could be the only one
+            return np.where(np.isnan(low), min_defined(lowest), low), np.where(
+                np.isnan(high), max_defined(highest), high
+            )
         least, most = (
             max_defined(sure_lowest) - min_defined(sure_highest),
             _widest(highest, lowest, np.subtract),
         )
         if self.how == "gap":
-            return np.where(np.isnan(most), np.nan, np.maximum(least, 0.0)), most
+            return np.where(np.isnan(most), np.nan, np.fmax(least, 0.0)), most
         best = np.minimum(divide(min_defined(sure_highest), max_defined(sure_lowest)), 1.0)
         return -_widest(lowest, highest, lambda a, b: -divide(a, b)), np.where(np.isnan(best), 1.0, best)
 
@@ -248,7 +252,8 @@ class Computed(Statistic):
         observed, middle, drawn = (self.ranged(view) for view in (select, centre, replicates))
         if not bool(np.isfinite(observed).all() and np.isfinite(middle).all()):
             return None  # unsmoothed logarithms of a rate of 0
-        return range_deviations(observed, drawn - middle, "gap", lowest=False)
+        errors = np.maximum(drawn - middle, -LARGE)  # an unsmoothed rate of 0 may be drawn
+        return range_deviations(observed, errors, "gap", lowest=False)
 
     def rates(self) -> tuple[str, ...]:
         return self.compares

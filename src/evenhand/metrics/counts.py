@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.arrays import Array, as_array, as_codes, is_torch
+from evenhand.arrays import Array, as_array, as_codes
+from evenhand.metrics.coded_rows import coded_rows, number_of, weight_sums
 from evenhand.metrics.margins import Margins, margins_of_tables
 from evenhand.metrics.tally import tally
 
@@ -59,27 +60,17 @@ class Counts:
         >>> Counts.from_predictions([0, 1], [[0, 1], [1, 1]], [0, 1]).table.shape
         (2, 2, 2, 2)
         """
-        y, p, g = (
-            _codes(values, what)
-            for values, what in (
-                (y_true, "labels"),
-                (y_pred, "predictions"),
-                (getattr(groups, "ids", groups), "groups"),
-            )
-        )
+        y, p, g = coded_rows(y_true, y_pred, getattr(groups, "ids", groups))
         multilabel = y.ndim == 2
-        _check_shapes(y, p, g)
         n_groups = n_groups if n_groups is not None else getattr(groups, "n_groups", None)
-        n_classes = 2 if multilabel else _limit(n_classes, y, p, "classes")
-        kinds = _weight_kinds(weights, len(g), g)
+        n_groups = number_of(n_groups, [g], least=1)
+        n_classes = 2 if multilabel else number_of(n_classes, [y, p], least=2)
+        kinds = weight_sums(weights, g)
         labels = [(y[:, label], p[..., label]) for label in range(y.shape[1])] if multilabel else [(y, p)]
-        n_groups = _limit(n_groups, g, g, "groups")
         tables = [_count_runs(truth, guess, g, n_groups, n_classes, kinds) for truth, guess in labels]
         stacked = [np.stack(kind, axis=-4) if multilabel else kind[0] for kind in zip(*tables, strict=True)]
-        if kinds:
-            stacked[1] = np.rint(stacked[1]).astype(
-                np.int64
-            )  # counted as a sum of ones, but a number of rows
+        if kinds:  # rows were counted as a sum of ones
+            stacked[1] = np.rint(stacked[1]).astype(np.int64)
         return cls(*stacked, multilabel=multilabel)
 
     @classmethod
@@ -136,7 +127,10 @@ class Counts:
     @classmethod
     def merge(cls, parts: Iterable[Counts]) -> Counts:
         """The sum of the parts: batches, processes, devices."""
-        return sum(parts)  # type: ignore[return-value]  # 0 + Counts is Counts, see __radd__
+        found = list(parts)
+        if not found:
+            raise ValueError("there is nothing to merge: no parts were given")
+        return sum(found[1:], found[0])
 
     # -- reading -----------------------------------------------------------------------------------------
     @property
@@ -185,10 +179,11 @@ class Counts:
     def __add__(self, other: Counts) -> Counts:
         if not isinstance(other, Counts):
             return NotImplemented
-        if self.cells.shape[-3:] != other.cells.shape[-3:] or self.multilabel != other.multilabel:
+        if self.cells.shape != other.cells.shape or self.multilabel != other.multilabel:
             raise ValueError(
-                f"counts of {self.n_groups} groups and {self.n_classes} classes cannot be added to counts of "
-                f"{other.n_groups} and {other.n_classes}: give every part the same n_groups and n_classes"
+                f"counts of {self.n_groups} groups and {self.n_classes} classes (shape {self.table.shape}) cannot be "
+                f"added to counts of {other.n_groups} and {other.n_classes} (shape {other.table.shape}): give "
+                "every part the same n_groups and n_classes"
             )
         if self.weighted != other.weighted:
             raise ValueError("weighted and unweighted counts cannot be added: weight every part, or none")
@@ -211,53 +206,6 @@ class Counts:
         )
 
     __hash__ = None  # type: ignore[assignment]  # a table of numbers, compared by value
-
-
-def _codes(values: object, what: str) -> Any:
-    """Whole-number codes; a torch tensor stays where it is."""
-    return values if is_torch(values) else as_codes(values, what)
-
-
-def _check_shapes(y: Array, p: Array, g: Array) -> None:
-    if y.ndim not in (1, 2) or g.ndim != 1 or p.ndim not in (y.ndim, y.ndim + 1):
-        raise ValueError(
-            f"labels {tuple(y.shape)}, predictions {tuple(p.shape)} and groups {tuple(g.shape)} do not fit: "
-            "labels and groups have one entry a row, predictions one (or one row of them for each run)"
-        )
-    lengths = (y.shape[0], p.shape[-y.ndim], g.shape[0])
-    if len(set(lengths)) > 1:
-        raise ValueError(
-            "labels, predictions and groups have different lengths: {}, {} and {}".format(*lengths)
-        )
-
-
-def _limit(given: int | None, first: Array, second: Array, what: str) -> int:
-    """The given number of codes, or one more than the largest that occurs (at least 2 classes)."""
-    if given is not None:
-        return given
-    floor = 2 if what == "classes" else 1
-    return max([floor, *(int(codes.max()) + 1 for codes in (first, second) if len(codes.reshape(-1)))])
-
-
-def _weight_kinds(weights: object | None, rows: int, like: object) -> list[Any]:
-    """The three sums of a weighted table: of weights, of rows, of squared weights; none when unweighted."""
-    if weights is None:
-        return []
-    w: Any
-    if is_torch(like):
-        import torch
-
-        w = torch.as_tensor(weights, dtype=torch.float64, device=like.device)
-        checked, ones = w.detach().cpu().numpy(), torch.ones_like(w)
-    else:
-        w = checked = as_array(weights).astype(np.float64)
-        ones = np.ones_like(w)
-    if checked.shape != (rows,):
-        raise ValueError(f"{checked.size} weights for {rows} rows")
-    if not bool(np.all(np.isfinite(checked) & (checked >= 0))):
-        row = int(np.argmax(~(np.isfinite(checked) & (checked >= 0))))
-        raise ValueError(f"weight {checked[row]} in row {row}: weights must be finite and not negative")
-    return [w, ones, w * w]
 
 
 def _count_runs(y: Any, p: Any, g: Any, n_groups: int, n_classes: int, kinds: list[Any]) -> list[Array]:

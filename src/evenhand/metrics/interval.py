@@ -17,6 +17,8 @@ from evenhand.metrics.resample import Resampling, draw, expected_cells, shuffled
 from evenhand.metrics.undefined import divide
 from evenhand.metrics.view import View
 
+NAN = float("nan")
+TINY = 1e-12
 CHUNK_CELLS = 1 << 22  # cells of replicates held at once: 32 MB
 
 
@@ -87,7 +89,8 @@ def _draw_one(metric: Metric, view: View, centre: View, drawn: View, null: View 
     values = metric(drawn)
     chance = np.zeros(0) if null is None else metric(null)
     if found is None:
-        error = np.abs(values - metric(centre))
+        with np.errstate(invalid="ignore"):  # an unsmoothed epsilon may be infinite in both
+            error = np.abs(values - metric(centre))
         return Draws(error, error, False, values, chance)
     return Draws(metric.reduce(found[0], view), metric.reduce(found[1], view), True, values, chance)
 
@@ -103,25 +106,44 @@ def interval(value: float, draws: Draws, metric: Metric, confidence: float) -> t
     """Interval around a value: NaN if the value, or more than half of the replicates, is undefined."""
     level = (1 + confidence) / 2 if draws.ranged else confidence
     down, up = (_quantile(side, level) for side in (draws.down, draws.up))
-    if np.isnan(value) or np.isnan(down) or np.isnan(up):
-        return float("nan"), float("nan")
+    if not np.isfinite(value) or np.isnan(down) or np.isnan(up):
+        return NAN, NAN
     low, high = value - max(down, 0.0), value + max(up, 0.0)
     return max(low, min(metric.low, value)), min(high, max(metric.high, value))
 
 
 def chance_level(value: float, draws: Draws, metric: Metric, confidence: float) -> tuple[float, float]:
-    """The value that shuffled groups reach in 1 - confidence of the cases, and how often they reach ours."""
+    """The value that shuffled groups reach in 1 - confidence of the cases, and how often they reach ours.
+
+    Where nearer to the ideal is better there are two such values, so only the second is given.
+    """
     known = draws.chance[~np.isnan(draws.chance)]
     if len(known) < max(20, len(draws.chance) // 2) or np.isnan(value):
-        return float("nan"), float("nan")
+        return NAN, NAN
+    if metric.better == "nearer":
+        return NAN, _share(_distance(known, metric) >= _distance(np.array(value), metric))
     worse = known <= value if metric.better == "higher" else known >= value
     level = 1 - confidence if metric.better == "higher" else confidence
-    return float(np.quantile(known, level)), float((worse.sum() + 1) / (len(known) + 1))
+    return _quantile(known, level), _share(worse)
+
+
+def _distance(values: FloatArray, metric: Metric) -> FloatArray:
+    """Distance from the ideal; of a ratio, that of its logarithm, so that 1/2 is as far from 1 as 2 is."""
+    if metric.ideal == 1 and np.isinf(metric.high):
+        return np.abs(np.log(np.maximum(values, TINY)))
+    return np.abs(values - metric.ideal)
+
+
+def _share(hits: Array) -> float:
+    return float((hits.sum() + 1) / (hits.size + 1))
 
 
 def _quantile(values: FloatArray, level: float) -> float:
+    """Quantile of the defined values (infinite ones included); NaN if fewer than half are defined."""
     known = values[~np.isnan(values)]
-    return float(np.quantile(known, level)) if len(known) > len(values) // 2 else float("nan")
+    if len(known) <= len(values) // 2:
+        return NAN
+    return float(np.quantile(known, level, method="linear" if np.isfinite(known).all() else "higher"))
 
 
 def wilson(rate: FloatArray, n: FloatArray, confidence: float) -> tuple[FloatArray, FloatArray]:

@@ -15,6 +15,8 @@ import numpy as np
 
 from evenhand.arrays import Array
 
+ROUNDING = 1e-12  # differences of weights below this share of the whole are rounding
+
 
 @dataclass(frozen=True)
 class Margins:
@@ -37,22 +39,33 @@ class Margins:
     @property
     def fp(self) -> Array:
         """Predicted as the class, but not of it."""
-        return self.predicted - self.tp
+        return self._rest(self.predicted - self.tp)
 
     @property
     def fn(self) -> Array:
         """Of the class, but not predicted as it."""
-        return self.actual - self.tp
+        return self._rest(self.actual - self.tp)
 
     @property
     def tn(self) -> Array:
         """Neither of the class nor predicted as it."""
-        return self.n - self.predicted - self.actual + self.tp
+        return self._rest(self.n - self.predicted - self.actual + self.tp)
 
     @property
     def negatives(self) -> Array:
         """Rows that are not of the class."""
-        return self.n - self.actual
+        return self._rest(self.n - self.actual)
+
+    @property
+    def rejected(self) -> Array:
+        """Rows that are not predicted as the class."""
+        return self._rest(self.n - self.predicted)
+
+    def _rest(self, difference: Array) -> Array:
+        """What rounding leaves of a difference of weights is nothing: no rows must not become a few."""
+        if difference.dtype.kind != "f":
+            return difference
+        return np.where(np.abs(difference) <= ROUNDING * self.n, 0.0, difference)
 
     @property
     def binary(self) -> bool:

@@ -46,7 +46,9 @@ def reweighted_accuracy(view: View, cells: Cells = "attr") -> FloatArray:
 
 
 def lowest_accuracy(view: View, cells: Cells = "attr") -> FloatArray:
-    """Min-Acc: accuracy of the worst cell."""
+    """Min-Acc: accuracy of the worst cell; of several labels, the mean of their worst groups."""
+    if cells == "attr":
+        return mean_defined(min_defined(view.rate("accuracy")))[..., None]
     return min_defined(cell_accuracies(view, cells))
 
 
@@ -55,7 +57,8 @@ def signed_amplification(view: View) -> FloatArray:
     m = view.margins
     predicted, actual = (divide(part, part.sum(axis=-1, keepdims=True)) for part in (m.predicted, m.actual))
     largest = m.predicted.argmax(axis=-1)[..., None]
-    return (np.take_along_axis(predicted, largest, -1) - np.take_along_axis(actual, largest, -1))[..., 0]
+    value = (np.take_along_axis(predicted, largest, -1) - np.take_along_axis(actual, largest, -1))[..., 0]
+    return np.where(view.several, value, np.nan)  # with one group all shares are 1
 
 
 def predicted_most(view: View) -> Array:
@@ -70,9 +73,8 @@ def intersectional_bias(view: View) -> FloatArray:
     of zero makes epsilon infinite. Groups without rows are left out.
     """
     logs = log_rates(view)
-    several = (view.margins.n > 0).sum(axis=-1) >= 2
     with np.errstate(invalid="ignore"):  # infinity minus infinity: nobody is ever predicted as the class
-        return np.where(several, max_defined(logs) - min_defined(logs), np.nan)
+        return np.where(view.several, max_defined(logs) - min_defined(logs), np.nan)
 
 
 def log_rates(view: View) -> FloatArray:

@@ -18,9 +18,9 @@ from typing import Literal
 
 import numpy as np
 
-from evenhand.arrays import FloatArray
+from evenhand.arrays import Array, FloatArray
 from evenhand.metrics.counts import Counts
-from evenhand.metrics.margins import Margins
+from evenhand.metrics.margins import ROUNDING, Margins
 from evenhand.metrics.undefined import divide, mean_defined
 
 Better = Literal["higher", "lower", "none"]
@@ -82,13 +82,17 @@ def _balanced_accuracy(m: Margins) -> FloatArray:
 def _mcc(m: Margins) -> FloatArray:
     if not m.exclusive:
         top = m.tp * m.tn - m.fp * m.fn
-        return divide(
-            top, np.sqrt(m.predicted * 1.0 * m.actual) * np.sqrt((m.n - m.predicted) * 1.0 * m.negatives)
-        )
+        return divide(top, np.sqrt(m.predicted * 1.0 * m.actual) * np.sqrt(m.rejected * 1.0 * m.negatives))
     n, hit = m.n[..., :1, :] * 1.0, m.tp.sum(axis=-2, keepdims=True)
     top = hit * n - (m.predicted * 1.0 * m.actual).sum(axis=-2, keepdims=True)
-    spread = [n * n - (side * 1.0 * side).sum(axis=-2, keepdims=True) for side in (m.predicted, m.actual)]
+    spread = [_spread(side, n) for side in (m.predicted, m.actual)]
     return divide(top, np.sqrt(spread[0]) * np.sqrt(spread[1]))
+
+
+def _spread(side: Array, n: Array) -> FloatArray:
+    """n^2 - sum of squares: 0 (and not what rounding leaves) where all rows are of one class."""
+    left = n * n - (side * 1.0 * side).sum(axis=-2, keepdims=True)
+    return np.where(left <= ROUNDING * n * n, 0.0, left)
 
 
 def _rate(
@@ -123,9 +127,9 @@ fnr = _rate("fnr", "false negative rate", "FN / (TP + FN)", "lower",
 ppv = _rate("ppv", "positive predictive value (precision)", "TP / (TP + FP)", "higher",
             lambda m: divide(m.tp, m.predicted), "tp", "fp", "no positive predictions")
 npv = _rate("npv", "negative predictive value", "TN / (TN + FN)", "higher",
-            lambda m: divide(m.tn, m.n - m.predicted), "tn", "fn", "no negative predictions")
+            lambda m: divide(m.tn, m.rejected), "tn", "fn", "no negative predictions")
 false_omission = _rate("for", "false omission rate", "FN / (TN + FN)", "lower",
-                       lambda m: divide(m.fn, m.n - m.predicted), "fn", "tn", "no negative predictions")
+                       lambda m: divide(m.fn, m.rejected), "fn", "tn", "no negative predictions")
 accuracy = _rate("accuracy", "accuracy", "share of rows with prediction = label", "higher",
                  _accuracy, "tp tn", "fp fn", "no rows", whole=True)
 balanced_accuracy = _rate("balanced_accuracy", "balanced accuracy", "mean over classes of TP / (TP + FN)",

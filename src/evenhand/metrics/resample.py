@@ -34,19 +34,27 @@ def resample(
 
 
 def draw(
-    counts: Counts, chances: FloatArray, replicates: int, rng: np.random.Generator, how: Resampling
+    counts: Counts,
+    chances: FloatArray,
+    replicates: int,
+    rng: np.random.Generator,
+    how: Resampling,
+    weighed_like: Counts | None = None,
 ) -> Counts:
-    """Replicates with as many rows as `counts`, the cells drawn in proportion to `chances`."""
+    """Replicates with as many rows as `counts`, the cells drawn in proportion to `chances`.
+
+    The rows of a cell get weights like those of the same cell in `weighed_like` (default: `counts`).
+    """
     if how not in ("stratified", "whole"):
         raise ValueError(f"resampling must be 'stratified' or 'whole', not {how!r}")
     axes = 2 if how == "stratified" else 3
     lead = counts.cells.shape[: counts.cells.ndim - axes]
-    rows = counts.rows.reshape(*lead, -1).sum(axis=-1)
+    rows = np.rint(counts.rows.reshape(*lead, -1).sum(axis=-1)).astype(np.int64)
     drawn = _multinomial(rng, rows, chances.reshape(*lead, -1), replicates)
     cells = drawn.reshape(replicates, *counts.cells.shape)
     if not counts.weighted:
         return Counts(cells, multilabel=counts.multilabel)
-    return Counts(_weigh(counts, cells, rng), cells, multilabel=counts.multilabel)
+    return Counts(_weigh(weighed_like or counts, cells, rng), cells, multilabel=counts.multilabel)
 
 
 def smoothed(counts: Counts, strength: float = 1.0) -> FloatArray:
@@ -70,10 +78,15 @@ def shuffled_groups(counts: Counts, replicates: int, rng: np.random.Generator) -
     >>> shuffled_groups(counts, 50, np.random.default_rng(0)).table.sum(axis=(-1, -2))[0].tolist()
     [100, 40]
     """
-    known = counts.rows[..., :-1, :, :]
-    pooled = np.broadcast_to(known.sum(axis=-3, keepdims=True), known.shape).astype(np.float64)
-    chances = np.concatenate([pooled, counts.rows[..., -1:, :, :]], axis=-3)
-    return draw(counts, chances, replicates, rng, "stratified")
+    alike = Counts(*(_pool_known(kind) for kind in counts._kinds), multilabel=counts.multilabel)
+    return draw(counts, alike.rows.astype(np.float64), replicates, rng, "stratified", alike)
+
+
+def _pool_known(cells: Array) -> Array:
+    """Give every known group the cells of all known groups together."""
+    known = cells[..., :-1, :, :]
+    pooled = np.broadcast_to(known.sum(axis=-3, keepdims=True), known.shape)
+    return np.concatenate([pooled, cells[..., -1:, :, :]], axis=-3)
 
 
 def _multinomial(rng: np.random.Generator, rows: Array, chances: FloatArray, replicates: int) -> Array:

@@ -51,6 +51,11 @@ class View:
         return self.known_pooled[key]
 
     @property
+    def several(self) -> Array:
+        """Whether at least two groups have rows, `[..., K]`: with one there is nothing to compare."""
+        return np.asarray((self.margins.n > 0).sum(axis=-1) >= 2)
+
+    @property
     def shares(self) -> FloatArray:
         """Share of each group in the rows, `[..., K, G]`."""
         n = self.margins.n
@@ -73,7 +78,11 @@ class Extremes:
         rate = RATES[key]
         if key == "mcc" and not self.view.margins.binary and self.view.margins.exclusive:
             return None  # the multi-class coefficient is not monotone in the cells
-        return self._with(rate, rate.lowered_by), self._with(rate, rate.raised_by)
+        low, high = self._with(rate, rate.lowered_by), self._with(rate, rate.raised_by)
+        if rate.whole:  # it may need rows of both kinds to have a value, which could then be anything
+            loose = np.isnan(low) | np.isnan(high)
+            return np.where(loose, rate.low, low), np.where(loose, rate.high, high)
+        return np.where(np.isnan(low), high, low), np.where(np.isnan(high), low, high)
 
     def _with(self, rate: Rate, cells: frozenset[str]) -> FloatArray:
         m, u = self.view.margins, self.unknown

@@ -18,7 +18,7 @@ from evenhand.report.verdict_comparison import alternatives, comparison_sentence
 MOST_GROUPS = 24
 # translucent colours read well on light and dark notebooks alike
 BELOW, ABOVE = "56,132,190", "214,132,30"
-CELL = "padding:.15em .7em;text-align:{align};border-bottom:1px solid rgba(128,128,128,.2)"
+CELL = "padding:.15em .7em;text-align:{align};white-space:nowrap;border-bottom:1px solid rgba(128,128,128,.2)"
 
 
 def audit_card(audit: Json) -> str:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from evenhand.arrays import FloatArray
 from evenhand.metrics.compare import Computed
 from evenhand.metrics.metric import INFINITY, row
-from evenhand.metrics.undefined import sum_defined
+from evenhand.metrics.undefined import count_defined, sum_defined
+from evenhand.metrics.view import View
 
 CITATION = "Measure Twice, Cut Once: class-wise bias of compressed models (S2)"
 
 
 def _group_sum(rate: str) -> Computed:
-    return Computed(lambda view: sum_defined(abs(view.pooled_rate(rate) - view.rate(rate))), (rate,))
+    """Sum over groups of the distance to the pooled rate; undefined with fewer than two groups."""
+
+    def value(view: View) -> FloatArray:
+        distance = np.abs(view.pooled_rate(rate) - view.rate(rate))
+        return np.where(count_defined(distance) >= 2, sum_defined(distance), np.nan)
+
+    return Computed(value, (rate,))
 
 
 ROWS = [
