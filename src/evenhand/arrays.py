@@ -15,6 +15,8 @@ Array = NDArray[Any]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
+MOST_WHOLE = 2.0**53  # floats below this hold every whole number
+
 
 def is_torch(values: object) -> TypeGuard[Any]:
     """Whether `values` is a torch tensor (torch is not imported to find out)."""
@@ -42,7 +44,11 @@ def as_array(values: object) -> Array:
     if hasattr(values, "to_numpy"):
         return np.asarray(values.to_numpy())
     try:
-        return np.asarray(values)
+        array = np.asarray(values)
+        if array.dtype.kind != "U" or array.ndim != 1:
+            return array
+        kept = np.array(values, dtype=object)  # numpy turns None, NaN and numbers among texts into texts
+        return array if all(isinstance(value, str) for value in kept) else kept
     except ValueError as error:
         raise ValueError("the values do not form an array: the rows have different lengths") from error
 
@@ -58,7 +64,7 @@ def as_codes(values: object, what: str) -> Array:
         return array
     if array.dtype.kind == "b":
         return array.view(np.uint8)
-    if array.dtype.kind == "f" and bool(np.all(np.isfinite(array))):
+    if array.dtype.kind == "f" and bool(np.all(np.abs(array) < MOST_WHOLE)):
         whole: Array = array.astype(np.int64)
         if np.array_equal(whole, array):
             return whole

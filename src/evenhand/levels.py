@@ -91,7 +91,7 @@ def _code_objects(values: Array) -> tuple[list[Any], Array]:
     """Mixed Python values: one pass over a dictionary; numbers sort before texts."""
     seen: dict[Any, int] = {}
     first = [-1 if _is_missing(value) else seen.setdefault(value, len(seen)) for value in values.tolist()]
-    levels = sorted(seen, key=lambda value: (isinstance(value, str), _sort_key(value)))
+    levels = sorted(seen, key=_sort_key)
     place = np.empty(len(seen) + 1, dtype=np.int64)
     place[-1] = -1
     place[[seen[level] for level in levels]] = np.arange(len(levels))
@@ -107,8 +107,11 @@ def _is_missing(value: Any) -> bool:
     return bool(value != value) or (not isinstance(value, bool) and bool(value == -1))
 
 
-def _sort_key(value: Any) -> Any:
-    return value if isinstance(value, (str, int, float, np.number)) else str(value)
+def _sort_key(value: Any) -> tuple[int, Any]:
+    """Numbers first, then other values by their text, then texts."""
+    if isinstance(value, (int, float, np.number)):
+        return 0, value
+    return (2, value) if isinstance(value, str) else (1, str(value))
 
 
 def _reorder(

@@ -1,5 +1,6 @@
-"""The torchmetrics adapter: equal to the audit, whatever is absent, merged, cloned, saved or spread over ranks."""
+"""The torchmetrics adapter gives what the audit gives, whatever is absent, merged, saved or spread over ranks."""
 
+import importlib.metadata
 import importlib.util
 import math
 import os
@@ -8,7 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from torchmetrics import MetricCollection
@@ -82,10 +82,10 @@ def test_forward_gives_the_batch_and_keeps_the_whole():
 def test_reset_forgets():
     preds, y, g = batches()
     metric = GroupCounts(4)
-    metric.update(1 - preds.clamp(0, 1), y, g)
+    metric.update(1 - preds, y, g)
     metric.reset()
     assert int(metric.cells.sum()) == 0
-    metric.update(preds.clamp(0, 1), y, g)
+    metric.update(preds, y, g)
     assert same(metric.compute(), audited(preds, y, g))
 
 
@@ -241,7 +241,7 @@ from evenhand.adapters.torchmetrics import GroupCounts
 rank, store, out = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2)
 rows = torch.load(out + "/rows.pt")
-seen = (rows["g"] % 2 == rank) if rank == 0 else ((rows["g"] % 2 == 1) | (rows["g"] == -1))
+seen = rows["g"] % 2 == rank  # the unknown, -1, are odd
 metric = GroupCounts(4)
 for part in torch.arange(len(rows["y"]))[seen].split(13):
     metric.update(rows["preds"][part], rows["y"][part], rows["g"][part])
@@ -272,8 +272,4 @@ def test_two_processes_that_see_different_groups_agree_with_one(tmp_path):
     for result in results:
         assert same(result["found"], audited(preds, y, g))
         assert (result["n"], result["ends"]) == (200, (value.low, value.high))
-    assert [result["own"] for result in results] == [
-        int((g >= 0).logical_and(g % 2 == 0).sum()),
-        int(((g % 2 == 1) | (g == -1)).sum()),
-    ]
-    assert np.sum([result["own"] for result in results]) == 200
+    assert [result["own"] for result in results] == [int((g % 2 == rank).sum()) for rank in range(2)]

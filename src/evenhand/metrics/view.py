@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from evenhand.arrays import FloatArray
+from evenhand.arrays import Array, FloatArray
 from evenhand.metrics.margins import Margins
 from evenhand.metrics.rates import RATES, Rate
 
