@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from evenhand.cli import choices, messages
-from evenhand.cli.outputs import Outputs, as_json, read_json
+from evenhand.cli.outputs import Outputs, read_json
+from evenhand.cli.showing import finish
 from evenhand.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,17 +16,9 @@ if TYPE_CHECKING:
     from evenhand.evaluation.options import Options
     from evenhand.tables import Cells, Columns
 
-FAIL_IF = (
-    'Exit with 1 if this holds, e.g. "tpr.gap.high>0.1"; repeatable. A metric, then .value (default), '
-    ".low, .high, .lower_bound, .upper_bound, .worst_bound, .with_small, .chance or .chance_p."
-)
-
 
 def audit(
-    files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE", help="CSV (.gz too) or Parquet; several are parts of one table."),
-    ],
+    files: choices.Files,
     label: choices.Label,
     group: choices.Group,
     prediction: choices.Prediction = None,
@@ -36,67 +27,22 @@ def audit(
     positive: choices.Positive = None,
     threshold: choices.Threshold = 0.5,
     run: choices.Run = None,
-    run_file: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--run-file",
-            metavar="FILE",
-            help="Another run's predictions of the same rows; FILE is the first run. Repeatable.",
-            rich_help_panel=choices.RUNS,
-        ),
-    ] = None,
+    run_file: choices.RunFile = None,
     min_count: choices.MinCount = 1,
     confidence: choices.Confidence = 0.95,
     replicates: choices.Replicates = 1000,
-    resampling: Annotated[
-        choices.Resampling,
-        typer.Option(
-            "--resampling", help="Draw rows within groups, or overall.", rich_help_panel=choices.METHOD
-        ),
-    ] = choices.Resampling.stratified,
-    convention: Annotated[
-        choices.Convention,
-        typer.Option(
-            "--convention", help="How dp, di, ba and their kin treat 0/0.", rich_help_panel=choices.METHOD
-        ),
-    ] = choices.Convention.strict,
-    privileged: Annotated[
-        str | None,
-        typer.Option(
-            "--privileged",
-            metavar="GROUP",
-            help="The group that acc_p, acc_up and s3.* compare with; the first unless named.",
-            rich_help_panel=choices.METHOD,
-        ),
-    ] = None,
+    resampling: choices.ResamplingChoice = choices.Resampling.stratified,
+    convention: choices.ConventionChoice = choices.Convention.strict,
+    privileged: choices.Privileged = None,
     smoothing: choices.Smoothing = 1.0,
     seed: choices.Seed = 0,
     metric: choices.Metrics = None,
     json: choices.JsonOut = None,
     html: choices.HtmlOut = None,
     markdown: choices.MarkdownOut = None,
-    fail_if: Annotated[
-        list[str] | None,
-        typer.Option("--fail-if", metavar="EXPR", help=FAIL_IF, rich_help_panel=choices.GATE),
-    ] = None,
-    against: Annotated[
-        Path | None,
-        typer.Option(
-            "--against",
-            metavar="OLD.json",
-            help="Exit with 1 if a headline metric is worse than in this earlier audit, beyond its interval.",
-            rich_help_panel=choices.GATE,
-        ),
-    ] = None,
-    tolerance: Annotated[
-        float,
-        typer.Option(
-            "--tolerance",
-            metavar="X",
-            help="With --against: how much worse is let pass.",
-            rich_help_panel=choices.GATE,
-        ),
-    ] = 0.0,
+    fail_if: choices.FailIf = None,
+    against: choices.Against = None,
+    tolerance: choices.Tolerance = 0.0,
     quiet: choices.Quiet = False,
     debug: choices.Debug = False,
 ) -> None:
@@ -105,9 +51,11 @@ def audit(
     inputs = [*files, *(run_file or []), *([against] if against else [])]
     outputs.check(inputs)
     from evenhand.evaluation.gate import parse
-    from evenhand.evaluation.options import Options
+    from evenhand.evaluation.options import Options, chosen_metrics
+    from evenhand.metrics.catalogue import CATALOGUE
     from evenhand.tables import Columns
 
+    chosen_metrics(metric, list(CATALOGUE))  # a misspelt key is told before the work, not after it
     conditions = [parse(text) for text in fail_if or []]
     earlier = read_json(against) if against else None
     columns = Columns(label, prediction, tuple(group), tuple(score or ()), weight, run)
@@ -189,39 +137,3 @@ def _judged(
     changes = against(earlier, body, tolerance, keys)
     made = {"created": (earlier.get("method") or {}).get("created"), "evenhand": earlier.get("evenhand")}
     return summary(checks, changes, name=file.name, tolerance=tolerance, **made)
-
-
-def finish(body: dict[str, Any], outputs: Outputs, quiet: bool) -> None:
-    """Write the outputs, print the summary, tell what became of the gates; exit with 1 if one failed."""
-    told = outputs.write(_texts(body, outputs))
-    if not quiet and not outputs.to_stdout:
-        from evenhand.report import terminal
-
-        show = terminal.comparison_table if body["kind"] == "comparison" else terminal.audit_table
-        printer = messages.console()
-        printer.print(show(body))
-        for line in told:
-            printer.print(line, markup=False)
-    gate = body.get("gate")
-    if gate is None:
-        return
-    from evenhand.report.terminal_gate import gate_table
-
-    messages.console(stderr=True).print(gate_table(gate))
-    if gate["failed"]:
-        raise typer.Exit(1)
-
-
-def _texts(body: dict[str, Any], outputs: Outputs) -> dict[str, str]:
-    """Only what was asked for is made."""
-    texts = {"json": as_json(body)} if outputs.json else {}
-    if outputs.html:
-        from evenhand.report import audit as audit_page
-        from evenhand.report import comparison as comparison_page
-
-        texts["html"] = (comparison_page if body["kind"] == "comparison" else audit_page).render(body)
-    if outputs.markdown:
-        from evenhand.report.model_card import render
-
-        texts["markdown"] = render(body)
-    return texts

@@ -10,6 +10,17 @@ import typer
 
 COLUMNS, METHOD, OUTPUT, GATE, RUNS = "Columns", "Method", "Output", "Gates", "Several runs"
 
+FAIL_IF = (
+    'Exit with 1 if this holds, e.g. "tpr.gap.high>0.1"; repeatable. A metric, then .value (default), '
+    ".low, .high, .lower_bound, .upper_bound, .worst_bound, .with_small, .chance or .chance_p."
+)
+FAIL_IF_MODELS = (
+    'Exit with 1 if this holds for any alternative, e.g. "tpr.gap.difference.high>0.02"; repeatable. '
+    "A metric, then .value (default), .base, .difference, .difference.low, .difference.high or .p; "
+    "or accuracy, accuracy.difference, disagreement, cev, sde (also .low, .high), cie.share. "
+    '"NAME:KEY>X" asks about one alternative.'
+)
+
 
 class Convention(StrEnum):
     """How S0's metrics treat undefined cases."""
@@ -134,4 +145,82 @@ MarkdownOut = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary.", rich_help_panel=OUTPUT)]
 Debug = Annotated[
     bool, typer.Option("--debug", help="Show where an error came from.", rich_help_panel=OUTPUT)
+]
+Files = Annotated[
+    list[Path],
+    typer.Argument(metavar="FILE", help="CSV (.gz too) or Parquet; several are parts of one table."),
+]
+RunFile = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--run-file",
+        metavar="FILE",
+        help="Another run's predictions of the same rows; FILE is the first run. Repeatable.",
+        rich_help_panel=RUNS,
+    ),
+]
+ResamplingChoice = Annotated[
+    Resampling,
+    typer.Option("--resampling", help="Draw rows within groups, or overall.", rich_help_panel=METHOD),
+]
+ConventionChoice = Annotated[
+    Convention,
+    typer.Option("--convention", help="How dp, di, ba and their kin treat 0/0.", rich_help_panel=METHOD),
+]
+Privileged = Annotated[
+    str | None,
+    typer.Option(
+        "--privileged",
+        metavar="GROUP",
+        help="The group that acc_p, acc_up and s3.* compare with; the first unless named.",
+        rich_help_panel=METHOD,
+    ),
+]
+FailIf = Annotated[
+    list[str] | None,
+    typer.Option("--fail-if", metavar="EXPR", help=FAIL_IF, rich_help_panel=GATE),
+]
+Against = Annotated[
+    Path | None,
+    typer.Option(
+        "--against",
+        metavar="OLD.json",
+        help="Exit with 1 if a headline metric is worse than in this earlier audit, beyond its interval.",
+        rich_help_panel=GATE,
+    ),
+]
+Tolerance = Annotated[
+    float,
+    typer.Option(
+        "--tolerance",
+        metavar="X",
+        help="With --against: how much worse is let pass.",
+        rich_help_panel=GATE,
+    ),
+]
+Base = Annotated[Path, typer.Argument(metavar="BASE", help="The base model's predictions, CSV or Parquet.")]
+Alternatives = Annotated[
+    list[Path], typer.Argument(metavar="ALT", help="Other models' predictions of the same rows.")
+]
+Key = Annotated[
+    str | None,
+    typer.Option(
+        "--key",
+        metavar="COL",
+        help="Column that matches rows between files; without it they are matched by place.",
+        rich_help_panel=COLUMNS,
+    ),
+]
+Names = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--name",
+        metavar="NAME",
+        help="A name for each model, base first; repeat it. The files' names unless given.",
+        rich_help_panel=COLUMNS,
+    ),
+]
+FailIfModels = Annotated[
+    list[str] | None,
+    typer.Option("--fail-if", metavar="EXPR", help=FAIL_IF_MODELS, rich_help_panel=GATE),
 ]

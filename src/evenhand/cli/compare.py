@@ -4,59 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from evenhand.cli import choices, messages
-from evenhand.cli.audit import finish
 from evenhand.cli.outputs import Outputs
+from evenhand.cli.showing import finish
 
 if TYPE_CHECKING:
     from evenhand.evaluation.comparison import Comparison
     from evenhand.evaluation.options import Options
     from evenhand.tables import Columns
 
-FAIL_IF = (
-    'Exit with 1 if this holds for any alternative, e.g. "tpr.gap.difference.high>0.02"; repeatable. '
-    "A metric, then .value (default), .base, .difference, .difference.low, .difference.high or .p; "
-    "or accuracy, accuracy.difference, disagreement, cev, sde (also .low, .high), cie.share. "
-    '"NAME:KEY>X" asks about one alternative.'
-)
-
 
 def compare(
-    base: Annotated[
-        Path, typer.Argument(metavar="BASE", help="The base model's predictions, CSV or Parquet.")
-    ],
-    alternatives: Annotated[
-        list[Path], typer.Argument(metavar="ALT", help="Other models' predictions of the same rows.")
-    ],
+    base: choices.Base,
+    alternatives: choices.Alternatives,
     label: choices.Label,
     prediction: choices.Prediction = None,
-    key: Annotated[
-        str | None,
-        typer.Option(
-            "--key",
-            metavar="COL",
-            help="Column that matches rows between files; without it they are matched by place.",
-            rich_help_panel=choices.COLUMNS,
-        ),
-    ] = None,
+    key: choices.Key = None,
     group: choices.OptionalGroup = None,
     score: choices.Score = None,
     weight: choices.Weight = None,
     positive: choices.Positive = None,
     threshold: choices.Threshold = 0.5,
-    name: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--name",
-            metavar="NAME",
-            help="A name for each model, base first; repeat it. The files' names unless given.",
-            rich_help_panel=choices.COLUMNS,
-        ),
-    ] = None,
+    name: choices.Names = None,
     run: choices.Run = None,
     min_count: choices.MinCount = 1,
     confidence: choices.Confidence = 0.95,
@@ -66,10 +37,7 @@ def compare(
     metric: choices.Metrics = None,
     json: choices.JsonOut = None,
     html: choices.HtmlOut = None,
-    fail_if: Annotated[
-        list[str] | None,
-        typer.Option("--fail-if", metavar="EXPR", help=FAIL_IF, rich_help_panel=choices.GATE),
-    ] = None,
+    fail_if: choices.FailIfModels = None,
     quiet: choices.Quiet = False,
     debug: choices.Debug = False,
 ) -> None:

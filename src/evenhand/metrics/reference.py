@@ -16,8 +16,8 @@ from itertools import groupby
 from evenhand.metrics.catalogue import CATALOGUE
 from evenhand.metrics.counts import Counts
 from evenhand.metrics.metric import HOW, Metric
-from evenhand.metrics.rates import RATES
-from evenhand.metrics.score_rates import SCORE_RATES
+from evenhand.metrics.rates import RATES, Rate
+from evenhand.metrics.score_rates import SCORE_RATES, ScoreRate
 from evenhand.metrics.view import Convention, View
 
 INTRODUCTION = """# Metrics
@@ -25,25 +25,36 @@ INTRODUCTION = """# Metrics
 <!-- Written by `python -m evenhand.metrics.reference`; change the catalogue, not this page. -->
 
 Every number of an audit has a key, and every key is a row here. A key of the form `rate.comparison` says what
-is measured in each group and how the groups become one number: `tpr.gap` is the largest minus the smallest true
-positive rate. Keys without a dot are metrics that a publication defines. *Undefined* values are left out and named,
-never replaced by 0 or 1. Where libraries and papers disagree about a name, see [conventions](conventions.md); for
-the intervals, see [intervals](intervals.md).
+is measured in each group and how the groups become one number: `tpr.gap` is the largest minus the smallest
+true positive rate. Keys without a dot are metrics that a publication defines. *Undefined* values are left out
+and named, never replaced by 0 or 1. Where libraries and papers disagree about a name, see
+[conventions](conventions.md); for the intervals, see [intervals](intervals.md).
 """
 
 CLASSES = """## How classes become one number
 
 A rate belongs to a class: TP, FP, FN and TN count that class against the rest.
 
-- **Two classes**: the rates are those of the positive class, which comes last in order (`positive=` names another).
-- **More classes**: each class against the rest, then the plain mean over the classes that have a value. Accuracy,
-  balanced accuracy and Matthews' coefficient look at all classes at once.
+- **Two classes**: the rates are those of the positive class, which comes last in order (`positive=` names
+  another).
+- **More classes**: each class against the rest, then the plain mean over the classes that have a value.
+  Accuracy, balanced accuracy and Matthews' coefficient look at all classes at once.
 - **Several labels** (`y` has a column for each): each label by itself, then the plain mean over the labels.
-- **`mean`** in the column *classes* of the tables below: the mean over all classes, those of a binary task included,
-  as the paper defines it. `positive` is the rule above.
+- **`mean`** in the column *classes* of the tables below: the mean over all classes, those of a binary task
+  included, as the paper defines it. `positive` is the rule above.
 
-The value of each class is kept in `per_class`, the class that decided in `decided_in`, and the reasons for classes
-and groups that were left out in `undefined`.
+The value of each class is kept in `per_class`, the class that decided in `decided_in`, and the reasons for
+classes and groups that were left out in `undefined`.
+"""
+
+CONVENTIONS = """## The three conventions of S0
+
+`convention=` (`--convention`) chooses how `dp di spsf fpsf eofp eotp ba` treat what the printed formulas leave
+open. `strict`, the default: what has no value is undefined, skipped in the mean over classes, and counted.
+`paper`: the printed formulas, with 0 for a disparate impact of 0/0 and for an undefined amplification.
+`artifact`: what the released code computes, slips included, to compare with the published raw numbers; it is
+defined for two groups, and an audit under it also drops the rows predicted as a class that never is the
+truth. The values of each class:
 """
 
 FAMILIES = {
@@ -84,19 +95,12 @@ def page() -> str:
 
 def _rates() -> str:
     head = ("key", "rate of a group", "formula", "range", "better", "undefined when there are")
+    rates: list[Rate | ScoreRate] = [*RATES.values(), *SCORE_RATES.values()]
     rows = [
-        (
-            f"`{rate.key}`",
-            rate.name,
-            rate.formula,
-            _range(rate.low, rate.high),
-            _better(rate.better),
-            rate.empty,
-        )
-        for rate in (*RATES.values(), *SCORE_RATES.values())
+        (f"`{r.key}`", r.name, r.formula, _range(r.low, r.high), _better(r.better), r.empty) for r in rates
     ]
-    text = "## Rates\n\nThe last six need scores. TP, FP, FN and TN are sums of weights where rows have weights.\n"
-    return f"{text}\n{_table(head, rows)}"
+    text = f"Those from `{next(iter(SCORE_RATES))}` on need scores. TP, FP, FN and TN are sums of the rows' weights."
+    return f"## Rates\n\n{text}\n\n{_table(head, rows)}"
 
 
 def _comparisons() -> str:
@@ -109,12 +113,12 @@ def _comparisons() -> str:
 
 
 def _families() -> Iterable[str]:
-    order = list(FAMILIES)
+    order = [*FAMILIES, *dict.fromkeys(m.family for m in CATALOGUE.values() if m.family not in FAMILIES)]
     metrics = sorted(
         CATALOGUE.values(), key=lambda metric: order.index(metric.family)
     )  # stable within a family
     for family, members in groupby(metrics, key=lambda metric: metric.family):
-        yield _family(FAMILIES[family], list(members))
+        yield _family(FAMILIES.get(family, family), list(members))
 
 
 def _family(title: str, metrics: Sequence[Metric]) -> str:
@@ -146,15 +150,7 @@ def _conventions() -> str:
         [situation, f"`{key}`", *(_per_class(key, table, name) for name in names)]
         for situation, key, table in CASES
     ]
-    text = """## The three conventions of S0
-
-`convention=` (`--convention`) chooses how `dp di spsf fpsf eofp eotp ba` treat what the printed formulas leave open.
-`strict`, the default: what has no value is undefined, skipped in the mean over classes, and counted. `paper`: the
-printed formulas, with 0 for a disparate impact of 0/0 and for an undefined amplification. `artifact`: what the
-released code computes, slips included, to compare with the published raw numbers; it is defined for two groups, and
-an audit under it also drops the rows predicted as a class that never is the truth. The values of each class:
-"""
-    return f"{text}\n{_table(['situation', 'metric', *(f'`{name}`' for name in names)], rows)}"
+    return f"{CONVENTIONS}\n{_table(['situation', 'metric', *(f'`{name}`' for name in names)], rows)}"
 
 
 def _per_class(key: str, table: list[list[list[int]]], convention: Convention) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 
 from evenhand.arrays import Array, is_torch
 
-BLOCK = 1 << 17  # rows whose codes fit the second-level cache
+BLOCK = 1 << 18  # bytes of codes made and counted at a time: they fit the second-level cache
 THREAD_ROWS = 1 << 19  # the fewest rows worth handing to a thread
 PIECES = 8  # more than there are threads, so that a thread which is held up leaves its share to the others
 PAIRED_CELLS = 256  # up to here the table of all pairs of cells fits the cache as well
@@ -69,8 +69,9 @@ def _count_range(
     g: Array, y: Array, p: Array, n_groups: int, n_classes: int, weights: list[Array], start: int, stop: int
 ) -> list[Array]:
     n_cells = (n_groups + 1) * n_classes**2
-    block = max(BLOCK, 2 * n_cells)  # a table larger than the block would cost more than the rows
-    buffer = np.empty((2, min(block, stop - start)), dtype=_code_type(n_cells))
+    kind = np.dtype(_code_type(n_cells))
+    block = max(BLOCK // kind.itemsize, 2 * n_cells)  # a table larger than this would cost more than the rows
+    buffer = np.empty((2, min(block, stop - start)), dtype=kind)
     counter = _Counter(n_cells)
     sums = [np.zeros(n_cells) for _ in weights]
     for first in range(start, stop, block):

@@ -64,6 +64,7 @@ def _slices(
 ) -> Iterator[pl.DataFrame]:
     """Parquet: ranges of rows, small files together in one query."""
     piece: list[pl.LazyFrame] = []
+    some = False
     room, types = PIECE, common_types(parts, columns)
     for part in parts:
         rows = used_rows(part, types, columns)
@@ -74,8 +75,8 @@ def _slices(
             first, room = first + taken, room - taken
             if room == 0:
                 yield collect(group(named_rows(piece, columns, threshold)), parts, columns)
-                piece, room = [], PIECE
-    if piece or room == PIECE:  # the second: no row at all, which the caller complains about
+                piece, room, some = [], PIECE, True
+    if piece or not some:  # not some: no row at all, which the caller complains about
         piece = piece or [used_rows(parts[0], types, columns).head(0)]
         yield collect(group(named_rows(piece, columns, threshold)), parts, columns)
 
