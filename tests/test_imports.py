@@ -23,7 +23,7 @@ LAYERS = [
     {"study", "compress"},
     {"statistics", "tables", "report"},  # the report reads plain dictionaries, so it needs no audit
     {"evaluation"},  # the audit itself: counts in, the dictionary out
-    {"api"},
+    {"api", "adapters"},
     {"cli"},
 ]
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
@@ -35,6 +35,7 @@ ALLOWED = {  # third-party packages that a part may import when it is itself imp
     "statistics": {"numpy", "polars"},
     "tables": {"numpy", "polars"},
     "report": {"numpy", "jinja2", "markupsafe"},  # markupsafe: the escaped text that jinja2 passes around
+    "adapters": {"numpy", "torch", "torchmetrics"},  # each for the users of the library it is named after
     "cli": {"numpy", "typer", "rich"},
 }
 HEAVY = ["torch", "scipy", "polars", "typer", "rich", "jinja2", "pandas"]

@@ -181,8 +181,8 @@ class Counts:
             return NotImplemented
         if self.cells.shape != other.cells.shape or self.multilabel != other.multilabel:
             raise ValueError(
-                f"counts of {self.n_groups} groups and {self.n_classes} classes, {self.table.shape}, cannot be "
-                f"added to counts of {other.n_groups} and {other.n_classes}, {other.table.shape}: give every "
+                f"counts of {self.n_groups} groups and {self.n_classes} classes, {self.table.shape}, cannot "
+                f"be added to counts of {other.n_groups} and {other.n_classes}, {other.table.shape}: give every "
                 "part the same n_groups and n_classes"
             )
         if self.weighted != other.weighted:

@@ -49,8 +49,8 @@ classes and groups that were left out in `undefined`.
 
 CONVENTIONS = """## The three conventions of S0
 
-`convention=` (`--convention`) chooses how `dp di spsf fpsf eofp eotp ba` treat what the printed formulas leave
-open. `strict`, the default: what has no value is undefined, skipped in the mean over classes, and counted.
+`convention=` (`--convention`) chooses how `dp di spsf fpsf eofp eotp ba` treat what the printed formulas
+leave open. `strict`, the default: what has no value is undefined, skipped in the mean over classes, and counted.
 `paper`: the printed formulas, with 0 for a disparate impact of 0/0 and for an undefined amplification.
 `artifact`: what the released code computes, slips included, to compare with the published raw numbers; it is
 defined for two groups, and an audit under it also drops the rows predicted as a class that never is the
@@ -99,7 +99,7 @@ def _rates() -> str:
     rows = [
         (f"`{r.key}`", r.name, r.formula, _range(r.low, r.high), _better(r.better), r.empty) for r in rates
     ]
-    text = f"Those from `{next(iter(SCORE_RATES))}` on need scores. TP, FP, FN and TN are sums of the rows' weights."
+    text = f"Those from `{next(iter(SCORE_RATES))}` on need scores. TP, FP, FN and TN are sums of weights."
     return f"## Rates\n\n{text}\n\n{_table(head, rows)}"
 
 
