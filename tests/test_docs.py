@@ -19,7 +19,7 @@ def blocks(page: Path) -> list[tuple[int, str]]:
 
 
 def run(page: Path) -> None:
-    """All blocks of a page, one after the other in one namespace; `>>>` blocks are compared with their output."""
+    """All blocks of a page in one namespace; those with `>>>` are compared with what they print."""
     names: dict[str, object] = {"__name__": page.stem}
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     for line, code in blocks(page):

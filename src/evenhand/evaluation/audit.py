@@ -13,7 +13,7 @@ import numpy as np
 from evenhand.evaluation.group_rows import group_rows, overall_row
 from evenhand.evaluation.measure import frame_of, measure
 from evenhand.evaluation.notes import notes_on
-from evenhand.evaluation.options import Options, chosen_metrics
+from evenhand.evaluation.options import SMALL_GROUP, Options, chosen_metrics
 from evenhand.evaluation.runs import measure_runs
 from evenhand.evaluation.scored import ScoreData, measure_scores
 from evenhand.evaluation.shift_to_groups import shift_to_groups
@@ -167,7 +167,7 @@ def assess(subject: Subject, options: Options) -> Audit:
         subject,
         options,
         section.groups,
-        overall_row(_one(main), options, _scores(main)),
+        _per_run(overall_row(_one(main), options, _scores(main)), main),
         section.metrics,
         alone,
         warnings,
@@ -189,6 +189,14 @@ def _one(grouping: Grouping) -> Counts:
     return Counts(*kinds, multilabel=grouping.counts.multilabel)
 
 
+def _per_run(row: GroupRow, grouping: Grouping) -> GroupRow:
+    """Every run predicts the same rows: they are counted once."""
+    if not grouping.runs:
+        return row
+    small = row.n // grouping.runs < SMALL_GROUP
+    return replace(row, n=row.n // grouping.runs, small=small)
+
+
 def _scores(grouping: Grouping) -> ScoreData | None:
     return grouping.scores if isinstance(grouping.scores, ScoreData) else None
 
@@ -200,8 +208,7 @@ def _section(grouping: Grouping, subject: Subject, options: Options) -> Section:
     counted = [metric for metric in wanted if metric.needs == "counts"]
     found = measure_runs(frame, counted) if grouping.runs else measure(frame, counted)
     rows = group_rows(_one(grouping), grouping.names, grouping.levels, options, _scores(grouping))
-    if grouping.runs:
-        rows = [replace(row, n=row.n // grouping.runs) for row in rows]
+    rows = [_per_run(row, grouping) for row in rows]
     data = _scores(grouping)
     if data is not None:
         single = replace(frame, counts=_one(grouping))

@@ -180,10 +180,13 @@ class Counts:
         if not isinstance(other, Counts):
             return NotImplemented
         if self.cells.shape != other.cells.shape or self.multilabel != other.multilabel:
+            mine, theirs = (
+                f"{part.n_groups} groups and {part.n_classes} classes, {part.table.shape},"
+                for part in (self, other)
+            )
             raise ValueError(
-                f"counts of {self.n_groups} groups and {self.n_classes} classes, {self.table.shape}, cannot "
-                f"be added to counts of {other.n_groups} and {other.n_classes}, {other.table.shape}: give every "
-                "part the same n_groups and n_classes"
+                f"counts of {mine} cannot be added to counts of {theirs}: every part needs the same n_groups "
+                "and n_classes"
             )
         if self.weighted != other.weighted:
             raise ValueError("weighted and unweighted counts cannot be added: weight every part, or none")

@@ -50,11 +50,11 @@ classes and groups that were left out in `undefined`.
 CONVENTIONS = """## The three conventions of S0
 
 `convention=` (`--convention`) chooses how `dp di spsf fpsf eofp eotp ba` treat what the printed formulas
-leave open. `strict`, the default: what has no value is undefined, skipped in the mean over classes, and counted.
-`paper`: the printed formulas, with 0 for a disparate impact of 0/0 and for an undefined amplification.
-`artifact`: what the released code computes, slips included, to compare with the published raw numbers; it is
-defined for two groups, and an audit under it also drops the rows predicted as a class that never is the
-truth. The values of each class:
+leave open. `strict`, the default: what has no value is undefined, skipped in the mean over classes, and
+counted. `paper`: the printed formulas, with 0 for a disparate impact of 0/0 and for an undefined
+amplification. `artifact`: what the released code computes, slips included, to compare with the published raw
+numbers; it is defined for two groups, and an audit under it also drops the rows predicted as a class that
+never is the truth. The values of each class:
 """
 
 FAMILIES = {

@@ -39,8 +39,7 @@ def render(comparison: Json) -> str:
     return page.render(
         "comparison.html.j2",
         comparison=comparison,
-        title=comparison.get("name")
-        or f"{comparison['base']} against {len(comparison['models']) - 1} other models",
+        title=comparison.get("name") or _title(comparison),
         sentences=comparison_sentences(comparison),
         alternatives=alternatives(comparison),
         matrices=matrix_figures(comparison),
@@ -50,6 +49,12 @@ def render(comparison: Json) -> str:
         differences=difference_views(comparison),
         kept=page.method_of(comparison),
     )
+
+
+def _title(comparison: Json) -> str:
+    others = [name for name in comparison["models"] if name != comparison["base"]]
+    rest = others[0] if len(others) == 1 else f"{len(others)} other models"
+    return f"{comparison['base']} against {rest}"
 
 
 def matrix_figures(comparison: Json) -> list[dict[str, str]]:
