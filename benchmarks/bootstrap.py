@@ -70,7 +70,7 @@ def _fairlearn(codes: Codes, ours: Times, replicates: int) -> Row:
         warnings.simplefilter("ignore")
         for n_boot in (None, 1):
             quantiles = None if n_boot is None else [0.5]
-            start = time.perf_counter()
+            start = time.process_time()  # it uses one thread, and others may be waiting
             MetricFrame(
                 metrics=metrics,
                 y_true=codes.y,
@@ -80,13 +80,13 @@ def _fairlearn(codes: Codes, ours: Times, replicates: int) -> Row:
                 ci_quantiles=quantiles,
                 random_state=None if n_boot is None else 0,
             )
-            seconds.append(time.perf_counter() - start)
+            seconds.append(time.process_time() - start)
     one = seconds[1] - seconds[0]
-    detail = {"fairlearn_without_s": seconds[0], "fairlearn_with_one_s": seconds[1], "ours_s": ours.best}
+    detail = {"fairlearn_without_s": seconds[0], "fairlearn_with_one_s": seconds[1], "ours_s": min(ours.cpu)}
     return Row(
         "bootstrap",
         "times faster a replicate than fairlearn (4 rates)",
-        one / (ours.best / replicates),
+        one / (min(ours.cpu) / replicates),
         "x",
         detail=detail,
     )

@@ -19,7 +19,7 @@ from benchmarks.rows import Row
 
 GROUPS, PART, BYTES_A_ROW = 16, 2_000_000, 4
 AT_MOST_TIMES, AT_MOST_MB = 2.0, 1500.0
-TURNS = 3
+TURNS = 5
 
 AUDIT = """
 import json, pathlib, sys
@@ -61,9 +61,7 @@ def run(small: bool = False, rows: int | None = None, tmp: Path | None = None) -
         file = Path(folder, "predictions.parquet")
         write(file, rows)
         size = file.stat().st_size / 1e6
-        taken = {
-            name: _turns(code, file, rows, 1 if small else TURNS) for name, code in _candidates().items()
-        }
+        taken = _turns(file, rows, 1 if small else TURNS)
     return _rows(taken, rows, size, small)
 
 
@@ -89,11 +87,16 @@ def _candidates() -> dict[str, str]:
     return {name: code for name, code in known.items() if name == "ours" or find_spec(name) is not None}
 
 
-def _turns(code: str, file: Path, rows: int, turns: int) -> list[Process]:
-    found = [in_process(code, [str(file), str(file.with_suffix(".json"))]) for _ in range(turns)]
-    if any(process.told["n"] != rows for process in found):
-        raise AssertionError("not all rows were counted")
-    return found
+def _turns(file: Path, rows: int, turns: int) -> dict[str, list[Process]]:
+    """Each candidate in its turn, so that a busy moment of the machine meets them all."""
+    taken: dict[str, list[Process]] = {name: [] for name in _candidates()}
+    for _ in range(turns):
+        for name, code in _candidates().items():
+            process = in_process(code, [str(file), str(file.with_suffix(".json"))])
+            if process.told["n"] != rows:
+                raise AssertionError(f"{name} counted {process.told['n']} rows of {rows}")
+            taken[name].append(process)
+    return taken
 
 
 def _rows(taken: dict[str, list[Process]], rows: int, size: float, small: bool) -> list[Row]:

@@ -119,3 +119,10 @@ def test_values_that_cannot_be_ordered_among_each_other_still_have_an_order():
     levels, codes = code_values(mixed, None, "x")
     assert sorted(levels) == sorted(["1", "2.5", "2020-01-01", "a"])
     assert [levels[code] for code in codes] == ["1", "2020-01-01", "a", "2.5"]
+
+
+def test_no_two_levels_print_alike():
+    """A group is known by its name: the number 1 and the text "1" cannot be two groups called 1."""
+    levels, codes = code_values(np.array([1, "1", 2], dtype=object), None, "x")
+    assert levels == ("1", "2")
+    assert codes.tolist() == [0, 0, 1]

@@ -5,8 +5,8 @@ For each, the interval of the audit is made by the audit's own code, next to two
 (the quantiles of the resampled metric) and basic (those quantiles reflected in the estimate). Coverage is the
 share of data sets whose interval holds the true value of the metric; it should be 95 %.
 
-    python tools/coverage_simulation.py                            # prints the tables; half an hour
-    python tools/coverage_simulation.py --sets 50                  # a quick look
+    python tools/coverage_simulation.py                            # prints the tables: 40 minutes on one core
+    python tools/coverage_simulation.py --sets 50 --jobs 2         # a quick look on two
     python tools/coverage_simulation.py --write docs/intervals.md  # puts them between the page's markers
 """
 
@@ -15,12 +15,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, product, repeat
 from pathlib import Path
 
 import numpy as np
-from coverage_situations import OTHERS, Situation
+from coverage_situations import OTHERS
 
 from evenhand.arrays import FloatArray
 from evenhand.metrics.catalogue import CATALOGUE
@@ -112,13 +113,14 @@ class Outcome:
     truth: float
 
 
-def simulate(pattern: Pattern, groups: int, rows: int, sets: int) -> dict[str, Outcome]:
+def simulate(place: int, groups: int, rows: int, sets: int) -> dict[str, Outcome]:
     """Coverage over `sets` data sets of one pattern, number of groups and rows a group."""
+    pattern = PATTERNS[place]
     keys = COMPARED + MORE
     metrics = [CATALOGUE[key] for key in keys]
     cells = population(pattern, groups)
     truth = {metric.key: float(metric(view_of(cells * MANY))) for metric in metrics}
-    rng = np.random.default_rng([groups, rows, PATTERNS.index(pattern)])
+    rng = np.random.default_rng([groups, rows, place])
     ends = np.empty((len(keys), sets, 3, 2))
     for place in range(sets):
         table = rng.multinomial(rows, cells.reshape(groups, 4)).reshape(groups, 2, 2)
@@ -138,13 +140,19 @@ def _outcome(ends: FloatArray, truth: FloatArray) -> Outcome:
 Found = dict[tuple[str, int, int], dict[str, Outcome]]
 
 
-def tables(sets: int) -> Iterator[str]:
-    """The page's tables, as Markdown."""
-    found = {(p.name, g, n): simulate(p, g, n, sets) for p in PATTERNS for g in GROUPS for n in ROWS}
-    for key in COMPARED:
-        yield _table_of(key, found)
+def tables(sets: int, jobs: int) -> Iterator[str]:
+    """The page's tables, as Markdown; every setting has its own seed, so that `jobs` change nothing."""
+    settings = list(product(range(len(PATTERNS)), GROUPS, ROWS))
+    with ProcessPoolExecutor(jobs) as pool:
+        outcomes = pool.map(simulate, *zip(*settings, strict=True), repeat(sets))
+        others = list(pool.map(_situation, range(len(OTHERS)), repeat(sets)))
+        found = {
+            (PATTERNS[place].name, *setting): outcome
+            for (place, *setting), outcome in zip(settings, outcomes, strict=True)
+        }
+    yield from (_table_of(key, found) for key in COMPARED)
     yield _table_of_more(found)
-    yield _table_of_others(OTHERS, sets)
+    yield _table_of_others(others)
 
 
 def _table_of(key: str, found: Found) -> str:
@@ -191,16 +199,19 @@ def _table_of_more(found: Found) -> str:
     return "\n".join(lines)
 
 
-def _table_of_others(situations: Sequence[Situation], sets: int) -> str:
+def _situation(place: int, sets: int) -> Outcome:
+    found = np.array([OTHERS[place].interval_of(seed) for seed in range(sets)])
+    return _outcome(found[:, None, :2], found[:, 2:])
+
+
+def _table_of_others(outcomes: Sequence[Outcome]) -> str:
     lines = [
         "**Other situations**, the audit's interval.",
         "",
         "| situation | metric | true value (mean) | coverage | truth above the upper end | mean width |",
         "|---|---|---|---|---|---|",
     ]
-    for situation in situations:
-        found = np.array([situation.interval_of(seed) for seed in range(sets)])
-        o = _outcome(found[:, None, :2], found[:, 2:])
+    for situation, o in zip(OTHERS, outcomes, strict=True):
         numbers = (f"{o.truth:.3g}", f"**{o.coverage[0]:.1%}**", f"{o.above[0]:.1%}", f"{o.width[0]:.2f}")
         lines.append(_row(situation.name, f"`{situation.key}`", *numbers))
     return "\n".join(lines)
@@ -220,9 +231,13 @@ def main() -> None:
     """Simulate, then print or write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--sets", type=int, default=1000, help="simulated data sets of each setting")
+    parser.add_argument("--jobs", type=int, default=1, help="processes to use")
     parser.add_argument("--write", type=Path, help="the page whose tables are to be replaced")
     options = parser.parse_args()
-    parts = [f"{options.sets} data sets in each setting, {REPLICATES} replicates.", *tables(options.sets)]
+    parts = [
+        f"{options.sets} data sets in each setting, {REPLICATES} replicates.",
+        *tables(options.sets, options.jobs),
+    ]
     text = "\n" + "\n\n".join(parts) + "\n"
     if options.write is None:
         sys.stdout.write(text)

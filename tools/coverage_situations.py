@@ -10,6 +10,9 @@ import numpy as np
 
 import evenhand
 from evenhand.arrays import Array, FloatArray
+from evenhand.metrics.catalogue import CATALOGUE
+from evenhand.metrics.counts import Counts
+from evenhand.metrics.view import View
 
 TPR, FPR = np.array([0.6, 0.65, 0.7, 0.8]), np.array([0.1, 0.15, 0.2, 0.2])
 SIZES = np.array([600, 300, 80, 20])  # very unequal groups
@@ -62,6 +65,20 @@ def unequal_sizes(resampling: str) -> Situation:
     return Situation(f"1000 rows, groups of about 600, 300, 80, 20; {resampling}", "tpr.gap", interval_of)
 
 
+def clearly_largest(key: str) -> Situation:
+    """One group holds most of each class, so that the group whose share is amplified is never in doubt."""
+    sizes = np.array([500, 300, 200])
+    cells = np.stack([np.stack([1 - FPR[:3], FPR[:3]], -1), np.stack([1 - TPR[:3], TPR[:3]], -1)], -2)
+    table = sizes[:, None, None] * cells / 2
+    metric = CATALOGUE[key]
+    truth = float(metric(View(Counts.from_table(table).margins())))
+
+    def interval_of(seed: int) -> tuple[float, float, float]:
+        return _interval(key, truth, *_rows(np.random.default_rng([7, seed]), sizes))
+
+    return Situation("groups of 500, 300 and 200", key, interval_of)
+
+
 def many_classes() -> Situation:
     """Five classes; a group's predictions are right at its own rate and otherwise any class."""
     right = np.array([0.9, 0.8, 0.6])
@@ -108,6 +125,27 @@ def scores(key: str, equal: bool) -> Situation:
     return Situation(f"scores, {'equal' if equal else 'unequal'} AUC; 4 groups of 200", key, interval_of)
 
 
+def paired(equal: bool) -> Situation:
+    """Two models on the same rows: the second changes one prediction in ten, and loses hits in one group."""
+    tpr = np.full(8, 0.7) if equal else np.linspace(0.6, 0.8, 8)
+    lost = np.zeros(8) if equal else np.r_[np.zeros(7), 0.15]
+    truth = 0.0 if equal else _gap(tpr - lost) - _gap(tpr)
+
+    def interval_of(seed: int) -> tuple[float, float, float]:
+        rng = np.random.default_rng([8, seed])
+        g = np.repeat(np.arange(8), 200)
+        y = rng.integers(0, 2, len(g))
+        first = rng.random(len(g)) < np.where(y == 1, tpr[g], 0.2)
+        again = np.where(rng.random(len(g)) < 0.1, rng.random(len(g)) < np.where(y == 1, tpr[g], 0.2), first)
+        second = again & ~((y == 1) & (rng.random(len(g)) < (lost / tpr)[g]))
+        models = {"first": first.astype(np.int64), "second": second.astype(np.int64)}
+        found = evenhand.compare(y, models, g, metrics=["tpr.gap"]).differences["second"]["tpr.gap"]
+        return found.low, found.high, truth
+
+    kind = "equal rates" if equal else "unequal rates"
+    return Situation(f"difference of two models, {kind}; 8 groups of 200", "tpr.gap", interval_of)
+
+
 def runs() -> Situation:
     """Five trainings whose rates vary; the interval is for a single one, so a sixth is asked."""
 
@@ -127,11 +165,14 @@ OTHERS = (
     weighted(1.0),
     unequal_sizes("stratified"),
     unequal_sizes("whole"),
+    clearly_largest("ba"),
     many_classes(),
     many_labels(same=False),
     many_labels(same=True),
     scores("auc.gap", equal=True),
     scores("auc.gap", equal=False),
     scores("auc.worst", equal=False),
+    paired(equal=True),
+    paired(equal=False),
     runs(),
 )

@@ -7,7 +7,7 @@ categorical column keeps its own order), so the same data gives the same ids wha
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,8 @@ from evenhand.levels import categories_of, code_values
 
 UNKNOWN = -1
 SEPARATOR = " · "
+MOST_GROUPS = 1 << 16  # combinations beyond this are listed only where they occur
+MOST_CODES = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -73,26 +75,27 @@ class Groups:
     ids: Array = field(repr=False)
     names: tuple[str, ...]
     attributes: tuple[Attribute, ...] = field(repr=False)
-    combinations: tuple[tuple[int, ...], ...] = field(repr=False)
+    places: Array = field(repr=False)
 
     @classmethod
-    def from_attributes(cls, attributes: Sequence[Attribute]) -> Groups:
-        """All combinations of the attributes' levels; a row is unknown if any of its attributes is."""
+    def from_attributes(cls, attributes: Sequence[Attribute], most: int = MOST_GROUPS) -> Groups:
+        """The combinations of the attributes' levels; a row is unknown if any of its attributes is.
+
+        All combinations where there are at most `most` of them, otherwise those that occur; the order is the
+        same either way.
+        """
         if not attributes:
             raise ValueError("no attribute was given: a grouping needs at least one")
         lengths = {attribute.name: len(attribute) for attribute in attributes}
         if len(set(lengths.values())) > 1:
             raise ValueError(f"the attributes have different lengths: {lengths}")
-        sizes = [len(attribute.levels) for attribute in attributes]
-        ids = np.zeros(len(attributes[0]), dtype=np.int64)
-        unknown = np.zeros(len(ids), dtype=bool)
-        for attribute, size in zip(attributes, sizes, strict=True):
-            ids = ids * size + attribute.codes
-            unknown |= attribute.codes < 0
-        ids[unknown] = UNKNOWN
-        combinations = tuple(np.ndindex(*sizes))
-        names = tuple(_name(attributes, levels) for levels in combinations)
-        return cls(ids, names, tuple(attributes), combinations)
+        total = n_intersections(attributes)
+        if total > MOST_CODES:
+            raise ValueError("the attributes have too many combinations to be counted: name fewer of them")
+        codes = _codes(attributes)
+        places = np.arange(total) if total <= most else np.unique(codes[codes >= 0])
+        names = tuple(_name(attributes, levels) for levels in _levels(places, attributes))
+        return cls(_find(codes, places), names, tuple(attributes), places)
 
     @classmethod
     def from_any(cls, values: object, n_rows: int | None = None) -> Groups:
@@ -118,24 +121,50 @@ class Groups:
 
     def levels_of(self, group: int) -> dict[str, str]:
         """The level of each attribute in one group."""
-        places = zip(self.attributes, self.combinations[group], strict=True)
-        return {attribute.name: attribute.levels[level] for attribute, level in places}
+        (levels,) = _levels(self.places[group : group + 1], self.attributes)
+        return {a.name: a.levels[level] for a, level in zip(self.attributes, levels, strict=True)}
+
+    def ids_of(self, attributes: Sequence[Attribute]) -> Array:
+        """Group ids of other rows, coded by the same attributes with the same levels."""
+        return _find(_codes(attributes), self.places)
+
+    def keep(self, rows: Array) -> Groups:
+        """The same groups for some of the rows."""
+        parts = tuple(Attribute(part.name, part.levels, part.codes[rows]) for part in self.attributes)
+        return Groups(self.ids[rows], self.names, parts, self.places)
 
     def occurring(self) -> Groups:
-        """Only the groups that have a row, in the same order: for intersections with thousands of cells."""
-        present = np.unique(self.ids[self.ids >= 0])
-        place = np.full(len(self.names) + 1, UNKNOWN)
-        place[present] = np.arange(len(present))
-        kept = [int(group) for group in present]
-        return Groups(
-            place[self.ids],
-            tuple(self.names[k] for k in kept),
-            self.attributes,
-            tuple(self.combinations[k] for k in kept),
-        )
+        """Only the groups that have a row, in the same order."""
+        return Groups.from_attributes(self.attributes, most=0)
 
 
-def _name(attributes: Sequence[Attribute], levels: tuple[int, ...]) -> str:
+def _codes(attributes: Sequence[Attribute]) -> Array:
+    """One number for each combination of levels, -1 where any of them is unknown."""
+    codes = np.zeros(len(attributes[0]), dtype=np.int64)
+    unknown = np.zeros(len(codes), dtype=bool)
+    for attribute in attributes:
+        codes = codes * len(attribute.levels) + attribute.codes
+        unknown |= attribute.codes < 0
+    codes[unknown] = UNKNOWN
+    return codes
+
+
+def _find(codes: Array, places: Array) -> Array:
+    """Where each code stands among the places, -1 if nowhere."""
+    if not len(places):
+        return np.full(len(codes), UNKNOWN, dtype=np.int64)
+    if places[-1] == len(places) - 1:
+        return codes  # all combinations are there, each at its own place
+    found = np.minimum(np.searchsorted(places, codes), len(places) - 1)
+    return np.where(places[found] == codes, found, UNKNOWN)
+
+
+def _levels(places: Array, attributes: Sequence[Attribute]) -> Iterator[tuple[int, ...]]:
+    sizes = tuple(max(len(attribute.levels), 1) for attribute in attributes)
+    return zip(*(part.tolist() for part in np.unravel_index(places, sizes)), strict=True)
+
+
+def _name(attributes: Sequence[Attribute], levels: Sequence[int]) -> str:
     """A lone attribute's group is called by its level; in an intersection each level says whose it is."""
     if len(attributes) == 1:
         return attributes[0].levels[levels[0]]

@@ -33,9 +33,9 @@ def level_name(value: object) -> str:
     """
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
-    return str(
-        value.item() if isinstance(value, np.generic) and not isinstance(value, np.datetime64) else value
-    )
+    if isinstance(value, np.datetime64):
+        return str(value.astype("datetime64[s]")).removesuffix("T00:00:00")
+    return str(value.item() if isinstance(value, np.generic) else value)
 
 
 def code_values(values: Array, order: Sequence[object] | None, name: str) -> tuple[tuple[str, ...], Array]:
@@ -91,11 +91,12 @@ def _code_objects(values: Array) -> tuple[list[Any], Array]:
     """Mixed Python values: one pass over a dictionary; numbers sort before texts."""
     seen: dict[Any, int] = {}
     first = [-1 if _is_missing(value) else seen.setdefault(value, len(seen)) for value in values.tolist()]
-    levels = sorted(seen, key=_sort_key)
-    place = np.empty(len(seen) + 1, dtype=np.int64)
-    place[-1] = -1
-    place[[seen[level] for level in levels]] = np.arange(len(levels))
-    return levels, place[np.asarray(first, dtype=np.int64)]
+    levels: dict[str, Any] = {}
+    for value in sorted(seen, key=_sort_key):
+        levels.setdefault(level_name(value), value)  # 1 and "1" print alike, so they are one level
+    order = {name: index for index, name in enumerate(levels)}
+    place = np.array([*(order[level_name(value)] for value in seen), -1], dtype=np.int64)
+    return list(levels.values()), place[np.asarray(first, dtype=np.int64)]
 
 
 def _is_missing(value: Any) -> bool:

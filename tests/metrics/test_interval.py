@@ -7,6 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from evenhand.evaluation.measure import frame_of, measure
+from evenhand.evaluation.options import Options
 from evenhand.metrics.catalogue import CATALOGUE, COUNT_METRICS
 from evenhand.metrics.counts import Counts
 from evenhand.metrics.interval import Draws, chance_level, draw_metrics, interval, wilson
@@ -110,6 +112,21 @@ def test_weights_move_the_interval_to_the_weighted_value():
     counts = Counts.from_predictions(y, p, g, weights=np.where((g == 0) & (p == 1), 5.0, 1.0))
     for key, (value, low, high, _, _) in drawn(counts, ("selection.gap", "tpr.gap", "spsf")).items():
         assert value - 0.06 < low < value < high < value + 0.06, key
+
+
+@pytest.mark.parametrize("convention", ["strict", "paper", "artifact"])
+def test_the_unit_of_the_weights_does_not_matter(convention):
+    """Kilograms or tonnes: the number of rows behind them, and so the interval, is the same."""
+    rng = np.random.default_rng(0)
+    y, p, g = rng.integers(0, 2, 500), rng.integers(0, 2, 500), rng.integers(0, 2, 500)
+    found = []
+    for unit in (1.0, 1 / 1024):
+        counts = Counts.from_predictions(y, p, g, weights=np.full(500, unit))
+        options = Options(replicates=100, convention=convention)
+        frame = frame_of(counts, counts.rows[:-1].sum(axis=(-1, -2)), ("a", "b"), ("0", "1"), options)
+        measured = measure(frame, [CATALOGUE["dp"]])["dp"]
+        found.append((measured.low, measured.high, measured.chance))
+    assert found[0] == pytest.approx(found[1])
 
 
 def test_epsilon_without_smoothing_never_warns():

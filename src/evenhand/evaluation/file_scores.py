@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from evenhand.arrays import Array, FloatArray
-from evenhand.evaluation.crossing import Crossing
 from evenhand.evaluation.scored import ScoreData, score_data
-from evenhand.groups import Attribute
+from evenhand.groups import Attribute, Groups
 from evenhand.metrics import binned
 from evenhand.metrics.score_rows import GRID
 from evenhand.metrics.scores import Scores, default_bins
@@ -18,22 +17,22 @@ from evenhand.tables.scores import RowScores, ScoreBins
 
 
 def scores_of_cells(
-    scores: RowScores | ScoreBins, crossing: Crossing, weighted: bool, runs: int, chosen: Array, topk: int
+    scores: RowScores | ScoreBins, groups: Groups, weighted: bool, runs: int, chosen: Array, topk: int
 ) -> ScoreData:
     """The scores by group. Over several runs, every rate is the mean of the runs' rates."""
     if not runs:
-        return _one(scores, crossing, weighted, topk)
-    parts = [_one(_of_run(scores, run), crossing, weighted, topk) for run in range(runs)]
+        return _one(scores, groups, weighted, topk)
+    parts = [_one(_of_run(scores, run), groups, weighted, topk) for run in range(runs)]
     return _mean(parts, chosen)
 
 
-def _one(scores: RowScores | ScoreBins, crossing: Crossing, weighted: bool, topk: int) -> ScoreData:
-    g = crossing.ids([_named(scores, name) for name in crossing.attributes])
+def _one(scores: RowScores | ScoreBins, groups: Groups, weighted: bool, topk: int) -> ScoreData:
+    g = groups.ids_of([_named(scores, attribute.name) for attribute in groups.attributes])
     if isinstance(scores, ScoreBins):
-        return ScoreData(_histogram(scores, g, len(crossing), weighted))
+        return ScoreData(_histogram(scores, g, len(groups), weighted))
     two = scores.score.ndim == 2 and scores.score.shape[1] == 2
     values = scores.score[:, 1] if two else scores.score
-    return score_data(scores.truth, values, g, len(crossing), scores.weight, topk=topk)
+    return score_data(scores.truth, values, g, len(groups), scores.weight, topk=topk)
 
 
 def _named(scores: RowScores | ScoreBins, name: str) -> Attribute:

@@ -10,11 +10,11 @@ import numpy as np
 
 from evenhand.arrays import Array
 from evenhand.errors import InputError
-from evenhand.evaluation.crossing import Crossing
 from evenhand.evaluation.file_scores import scores_of_cells
+from evenhand.evaluation.rows import MOST_CELLS, describe
 from evenhand.evaluation.scored import EXACT_VALUES
 from evenhand.evaluation.subject import Grouping, Subject, task_of
-from evenhand.groups import Attribute
+from evenhand.groups import Attribute, Groups
 from evenhand.metrics.counts import Counts
 from evenhand.tables.cells import Cells
 from evenhand.tables.scores import RowScores
@@ -67,17 +67,17 @@ def _with_two_classes(cells: Cells) -> Cells:
 def _grouping(
     cells: Cells, attributes: Sequence[Attribute], *, runs: int, min_count: int, topk: int
 ) -> Grouping:
-    crossing = Crossing.of(attributes)
-    counts = _counts(cells, crossing.ids(attributes), len(crossing), runs)
-    grouping = Grouping(crossing.attributes, crossing.names, crossing.levels, counts)
+    groups = Groups.from_attributes(attributes, most=MOST_CELLS)
+    if not len(groups):
+        raise InputError("no row has a value in every group column; name columns that are filled")
+    counts = _counts(cells, groups.ids, len(groups), runs)
+    grouping = Grouping(*describe(groups), counts)
     if runs:
         _refuse_other_rows(grouping, cells)
     if cells.scores is None:
         return grouping
     chosen = np.flatnonzero(grouping.rows >= max(min_count, 1))
-    return replace(
-        grouping, scores=scores_of_cells(cells.scores, crossing, cells.weighted, runs, chosen, topk)
-    )
+    return replace(grouping, scores=scores_of_cells(cells.scores, groups, cells.weighted, runs, chosen, topk))
 
 
 def _counts(cells: Cells, group: Array, n_groups: int, runs: int) -> Counts:

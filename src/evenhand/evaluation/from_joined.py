@@ -11,15 +11,16 @@ import numpy as np
 from evenhand.arrays import Array
 from evenhand.errors import InputError
 from evenhand.evaluation.comparison import Rows
-from evenhand.evaluation.crossing import Crossing
+from evenhand.evaluation.rows import MOST_CELLS
+from evenhand.groups import Groups
 from evenhand.tables.joined import Joined
 
 
 def rows_of_joined(joined: Joined, files: Sequence[dict[str, Any]] = ()) -> Rows:
     """Coded rows; where there are several runs, one row of predictions for each: `[R, N]`."""
     joined = _with_two_classes(joined)
-    crossing = Crossing.of(joined.attributes) if joined.attributes else None
-    ids = np.zeros(len(joined.y), dtype=np.int64) if crossing is None else crossing.ids(joined.attributes)
+    groups = Groups.from_attributes(joined.attributes, most=MOST_CELLS) if joined.attributes else None
+    ids = np.zeros(len(joined.y), dtype=np.int64) if groups is None else groups.ids
     rows: slice | Array = slice(None)
     predictions, missing = dict(joined.predictions), joined.missing
     if len(joined.runs) > 1:
@@ -31,10 +32,10 @@ def rows_of_joined(joined: Joined, files: Sequence[dict[str, Any]] = ()) -> Rows
         predictions,
         joined.classes,
         ids[rows],
-        crossing.names if crossing else (),
+        groups.names if groups else (),
         None if joined.weight is None else joined.weight[rows],
         missing,
-        crossing.attributes if crossing else (),
+        tuple(attribute.name for attribute in joined.attributes),
         tuple(_notes(joined)),
         tuple(files),
     )

@@ -76,7 +76,7 @@ def frame_of(
 def without_unseen_classes(counts: Counts) -> Counts:
     """As the released code of S0: rows predicted as a class that never is the truth are dropped."""
     seen = counts.cells.sum(axis=(-1, -3), keepdims=True) > 0
-    return Counts(counts.cells * np.swapaxes(seen, -1, -2), multilabel=False)
+    return Counts(*(kind * np.swapaxes(seen, -1, -2) for kind in counts._kinds))
 
 
 def measure(frame: Frame, metrics: Sequence[Metric]) -> dict[str, MetricValue]:

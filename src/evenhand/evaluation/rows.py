@@ -11,7 +11,7 @@ from evenhand.arrays import Array, as_array
 from evenhand.evaluation.comparison import Rows
 from evenhand.evaluation.scored import EXACT_VALUES, score_data
 from evenhand.evaluation.subject import Grouping, Subject, task_of
-from evenhand.groups import Groups, n_intersections
+from evenhand.groups import Groups
 from evenhand.levels import code_values
 from evenhand.metrics.counts import Counts
 from evenhand.metrics.label_rows import LabelRows
@@ -152,8 +152,7 @@ def _without_missing(
     p = p[:, kept] if p.ndim > y.ndim else p[kept]
     if not kept.any():
         raise ValueError("no row has both a label and a prediction")
-    attributes = [type(a)(a.name, a.levels, a.codes[kept]) for a in groups.attributes]
-    groups = Groups(groups.ids[kept], groups.names, tuple(attributes), groups.combinations)
+    groups = groups.keep(kept)
     return (
         y[kept],
         p,
@@ -181,13 +180,17 @@ def _as_scores(scores: object, y: Array) -> Array:
 def _grouping(
     y: Array, p: Array, groups: Groups, w: Array | None, s: Array | None, names: tuple[str, ...], topk: int
 ) -> Grouping:
-    if n_intersections(groups.attributes) > MOST_CELLS:
-        groups = groups.occurring()
+    groups = Groups.from_attributes(groups.attributes, most=MOST_CELLS)
     counts = Counts.from_predictions(y, p, groups.ids, n_classes=len(names), n_groups=len(groups), weights=w)
     data = None if s is None else score_data(y, s, groups.ids, len(groups), w, topk=topk)
-    levels = tuple(groups.levels_of(group) for group in range(len(groups)))
     whole = LabelRows.from_rows(y, p, groups.ids, len(groups), w) if y.ndim == 2 and p.ndim == 2 else None
-    return Grouping(tuple(a.name for a in groups.attributes), groups.names, levels, counts, data, whole)
+    return Grouping(*describe(groups), counts, data, whole)
+
+
+def describe(groups: Groups) -> tuple[tuple[str, ...], tuple[str, ...], tuple[dict[str, str], ...]]:
+    """Attributes, names and levels of the groups, as a grouping holds them."""
+    levels = tuple(groups.levels_of(group) for group in range(len(groups)))
+    return tuple(attribute.name for attribute in groups.attributes), groups.names, levels
 
 
 def models_of_rows(

@@ -95,7 +95,7 @@ class Compared(Statistic):
     def value(self, view: View) -> FloatArray:
         r = view.rate(self.rate)
         if self.how == "to_overall":
-            return _if_several(r, max_defined(np.abs(r - view.pooled_rate(self.rate))))
+            return _if_several(r, max_defined(np.abs(r - view.overall_rate(self.rate))))
         return self._function()(r)
 
     def _function(self) -> Callable[[FloatArray], FloatArray]:
@@ -144,7 +144,7 @@ class Compared(Statistic):
 
     def _distance_deviations(self, centre: View, replicates: View) -> Interval:
         """A largest distance is off by no more than the largest error of a distance."""
-        drawn, middle = (view.rate(self.rate) - view.pooled_rate(self.rate) for view in (replicates, centre))
+        drawn, middle = (view.rate(self.rate) - view.overall_rate(self.rate) for view in (replicates, centre))
         error = max_defined(np.abs(drawn - middle))
         return error, error
 
@@ -153,7 +153,7 @@ class Compared(Statistic):
         if self.how == "spread":
             return None
         if self.how == "to_overall":
-            return index_of_largest(np.abs(r - view.pooled_rate(self.rate)))[..., None]
+            return index_of_largest(np.abs(r - view.overall_rate(self.rate)))[..., None]
         if self.how in ("worst", "best"):
             return index_of_largest(-r if self._takes_lowest() else r)[..., None]
         return np.stack([index_of_largest(r), index_of_largest(-r)], axis=-1)

@@ -86,7 +86,7 @@ def _mcc(m: Margins) -> FloatArray:
     n, hit = m.n[..., :1, :] * 1.0, m.tp.sum(axis=-2, keepdims=True)
     top = hit * n - (m.predicted * 1.0 * m.actual).sum(axis=-2, keepdims=True)
     spread = [_spread(side, n) for side in (m.predicted, m.actual)]
-    return divide(top, np.sqrt(spread[0]) * np.sqrt(spread[1]))
+    return np.clip(divide(top, np.sqrt(spread[0]) * np.sqrt(spread[1])), -1.0, 1.0)
 
 
 def _spread(side: Array, n: Array) -> FloatArray:

@@ -50,6 +50,10 @@ class View:
             self.known_pooled[key] = RATES[key].of(self.margins.pooled)
         return self.known_pooled[key]
 
+    def overall_rate(self, key: str) -> FloatArray:
+        """The rate over all rows, those that take no part in comparisons included, `[..., K, 1]`."""
+        return self.pooled_rate(key) if self.everyone is None else RATES[key].of(self.everyone)
+
     @property
     def several(self) -> Array:
         """Whether at least two groups have rows, `[..., K]`: with one there is nothing to compare."""

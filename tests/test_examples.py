@@ -1,0 +1,49 @@
+"""Every example runs offline, in seconds, and prints what it is meant to show."""
+
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+# make_titanic_predictions.py trains models; tests/data/test_packaged.py runs it
+SHOWN = {
+    "audit_predictions": r"1309 rows, 263 of unknown group.*sex=female · age_group=child.*tpr\.gap +0\.561",
+    "compare_models": r"small: accuracy 0\.694 \(base 0\.722\).*selection\.gap +0\.239 -> 0\.181",
+    "gate_in_ci": r"FAIL  tpr\.gap\.high > 0\.2",
+    "several_runs": r"5 runs of 1309 passengers.*tpr\.gap +0\.152",
+    "streaming_batches": r"the same as counting all rows at once: True.*class 3: true positive rate 0\.171",
+}
+
+
+def run(name: str, monkeypatch, capsys, *arguments: str) -> tuple[int, str]:
+    """Exit status and output of an example."""
+    monkeypatch.setattr(sys, "argv", [f"{name}.py", *arguments])
+    try:
+        runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+        status = 0
+    except SystemExit as done:
+        status = int(done.code or 0)
+    return status, capsys.readouterr().out
+
+
+def test_every_example_is_listed_here():
+    files = {path.stem for path in EXAMPLES.glob("*.py")}
+    assert files == {*SHOWN, "make_titanic_predictions"}
+
+
+@pytest.mark.parametrize("name", sorted(SHOWN))
+def test_an_example_shows_what_it_is_about(name, monkeypatch, capsys):
+    status, output = run(name, monkeypatch, capsys)
+    assert re.search(SHOWN[name], output, flags=re.DOTALL), output
+    assert status == (1 if name == "gate_in_ci" else 0)
+
+
+@pytest.mark.parametrize("name", ["audit_predictions", "compare_models"])
+def test_an_example_writes_the_report_it_is_asked_for(name, monkeypatch, capsys, tmp_path):
+    page = tmp_path / "report.html"
+    status, output = run(name, monkeypatch, capsys, "--html", str(page))
+    assert (status, str(page) in output) == (0, True)
+    assert page.read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html>")
