@@ -1,4 +1,4 @@
-"""The torchmetrics adapter gives what the audit gives, whatever is absent, merged, saved or spread over ranks."""
+"""The torchmetrics adapter gives what the audit gives: whatever is absent, merged, saved or distributed."""
 
 import importlib.metadata
 import importlib.util
@@ -217,6 +217,18 @@ def test_wrong_choices_are_named():
         GroupCounts(2, n_classes=3).update(torch.tensor([0.5]), torch.tensor([1]), torch.tensor([0]))
     with pytest.raises(ValueError, match="1 names for 2 groups"):
         GroupCounts(2).audit(group_names=["only"])
+
+
+@pytest.mark.gpu
+def test_the_counts_live_on_the_device():
+    preds, y, g = batches()
+    metric = GroupCounts(4).to("cuda")
+    metric.update(preds.cuda(), y.cuda(), g)  # groups may still be on the CPU
+    assert metric.cells.is_cuda
+    found = metric.compute()
+    assert all(value.is_cuda for value in found.values())
+    assert same(found, audited(preds, y, g))
+    assert metric.counts == metric.cpu().counts
 
 
 def test_an_empty_batch_changes_nothing():

@@ -148,7 +148,7 @@ def _without_missing(
     lacking |= (guess < 0).reshape(guess.shape[0], len(y), -1).any(axis=(0, 2))
     if not lacking.any():
         return y, p, groups, w, s, 0
-    kept = ~lacking
+    kept = np.asarray(~lacking)
     p = p[:, kept] if p.ndim > y.ndim else p[kept]
     if not kept.any():
         raise ValueError("no row has both a label and a prediction")

@@ -3,7 +3,7 @@
 The list has 61 values for a binary attribute. The definitions here are the corrected ones: rates instead of
 raw counts, undefined stays NaN, and `legacy` brings back what the official code prints.
 
-Citation: C. Reddy et al., "Benchmarking Bias Mitigation Algorithms in Representation Learning through
+Citation: "Benchmarking Bias Mitigation Algorithms in Representation Learning through
 Fairness Metrics" (S3); the list: S. Friedler et al., "A comparative study of fairness-enhancing interventions
 in machine learning", FAT* 2019.
 """

@@ -17,7 +17,7 @@ import numpy as np
 from evenhand.arrays import Array, is_torch
 
 BLOCK = 1 << 18  # bytes of codes made and counted at a time: they fit the second-level cache
-THREAD_ROWS = 1 << 19  # the fewest rows worth handing to a thread
+THREAD_ROWS = 1 << 20  # the fewest rows worth handing to a thread
 PIECES = 8  # more than there are threads, so that a thread which is held up leaves its share to the others
 PAIRED_CELLS = 256  # up to here the table of all pairs of cells fits the cache as well
 DEVICE_BLOCK = 1 << 24

@@ -6,7 +6,9 @@ from evenhand.metrics import multitask
 from evenhand.metrics.compare import Compared, Computed
 from evenhand.metrics.metric import INFINITY, row
 
-CITATION = "Scaling Bias Mitigation with Multiple Fairness Tasks and Multiple Protected Attributes (S1)"
+CITATION = (
+    "Zhao et al., Scaling Bias Mitigation with Multiple Fairness Tasks and Multiple Protected Attributes (S1)"
+)
 ROWS = [
     row(
         "acc",

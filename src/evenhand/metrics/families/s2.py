@@ -10,7 +10,7 @@ from evenhand.metrics.metric import INFINITY, row
 from evenhand.metrics.undefined import count_defined, sum_defined
 from evenhand.metrics.view import View
 
-CITATION = "Measure Twice, Cut Once: class-wise bias of compressed models (S2)"
+CITATION = "Measure Twice, Cut Once: Quantifying Bias and Fairness in Deep Neural Networks (S2)"
 
 
 def _group_sum(rate: str) -> Computed:

@@ -7,7 +7,7 @@ from evenhand.metrics.compare import Combined, Computed, OneMinus, Statistic, ga
 from evenhand.metrics.families.odds import ODDS
 from evenhand.metrics.metric import Metric, row
 
-CITATION = "Reddy et al. 2021, Benchmarking Bias Mitigation Algorithms in Representation Learning (S3)"
+CITATION = "Benchmarking Bias Mitigation Algorithms in Representation Learning through Fairness Metrics (S3)"
 
 
 def _score_of(key: str, name: str, formula: str, statistic: Statistic) -> Metric:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from evenhand.metrics.compare import Combined, gap
 from evenhand.metrics.metric import row
 
-CITATION = "Wang et al. 2022, Equalized Robustness / How Robust is Your Fairness? (S4)"
+CITATION = "Equalized Robustness: Towards Sustainable Fairness under Distributional Shifts (S4)"
 ROWS = [
     row("delta_dp", "Delta DP", "|P(yhat=1 | A=0) - P(yhat=1 | A=1)|", gap("selection"), CITATION, "S4"),
     row(
