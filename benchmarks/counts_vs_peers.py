@@ -41,7 +41,7 @@ def run(small: bool = False) -> list[Row]:
         Row(
             "counts_vs_peers",
             f"times faster than {name}",
-            times[name].best / times["ours"].best,
+            times[name].least / times["ours"].best,
             "x",
             ">=",
             None if small else TARGETS[name],
@@ -104,9 +104,12 @@ def torchmetrics(codes: Codes) -> Callable[[], Answer]:
 
     def answer() -> Answer:
         # BinaryFairness would add a second pass for two ratios; the shares of all four cells are enough
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)  # faster here than two, and far faster where another program is running
         metric = BinaryGroupStatRates(num_groups=codes.n_groups)
         metric.update(p, y, g)
         shares = metric.compute()
+        torch.set_num_threads(threads)
         cells = torch.stack([shares[f"group_{group}"] for group in range(codes.n_groups)], dim=1)
         return _of_cells(*cells.double().numpy())
 

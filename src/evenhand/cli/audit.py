@@ -40,6 +40,7 @@ def audit(
     json: choices.JsonOut = None,
     html: choices.HtmlOut = None,
     markdown: choices.MarkdownOut = None,
+    figures: choices.FiguresOut = None,
     fail_if: choices.FailIf = None,
     against: choices.Against = None,
     tolerance: choices.Tolerance = 0.0,
@@ -47,7 +48,7 @@ def audit(
     debug: choices.Debug = False,
 ) -> None:
     """Audit a table of predictions: every metric by group, with intervals, bounds and reasons."""
-    outputs = Outputs(json, html, markdown)
+    outputs = Outputs(json, html, markdown, figures)
     inputs = [*files, *(run_file or []), *([against] if against else [])]
     outputs.check(inputs)
     from evenhand.evaluation.gate import parse

@@ -142,6 +142,15 @@ MarkdownOut = Annotated[
     Path | None,
     typer.Option("--markdown", metavar="OUT", help="Write a model-card section.", rich_help_panel=OUTPUT),
 ]
+FiguresOut = Annotated[
+    Path | None,
+    typer.Option(
+        "--figures",
+        metavar="DIR",
+        help="Write the figures into a folder: SVG, and PNG with evenhand[png].",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary.", rich_help_panel=OUTPUT)]
 Debug = Annotated[
     bool, typer.Option("--debug", help="Show where an error came from.", rich_help_panel=OUTPUT)

@@ -37,12 +37,13 @@ def compare(
     metric: choices.Metrics = None,
     json: choices.JsonOut = None,
     html: choices.HtmlOut = None,
+    figures: choices.FiguresOut = None,
     fail_if: choices.FailIfModels = None,
     quiet: choices.Quiet = False,
     debug: choices.Debug = False,
 ) -> None:
     """Compare models on the same rows: what moved, for which class and group, and how surely."""
-    outputs = Outputs(json, html)
+    outputs = Outputs(json, html, figures=figures)
     outputs.check([base, *alternatives])
     from evenhand.evaluation.gate_comparison import parse
     from evenhand.evaluation.options import Options

@@ -22,11 +22,12 @@ class Outputs:
     json: Path | None = None
     html: Path | None = None
     markdown: Path | None = None
+    figures: Path | None = None
 
     @property
     def chosen(self) -> dict[str, Path]:
-        """The outputs that were asked for."""
-        return {kind: path for kind, path in vars(self).items() if path is not None}
+        """The files that were asked for."""
+        return {kind: path for kind, path in vars(self).items() if path is not None and kind != "figures"}
 
     @property
     def to_stdout(self) -> bool:
@@ -35,6 +36,8 @@ class Outputs:
 
     def check(self, inputs: Sequence[Path]) -> None:
         """Refuse what could not be written after minutes of work, or would destroy what is being read."""
+        if self.figures is not None and self.figures.exists() and not self.figures.is_dir():
+            raise InputError(f"--figures {self.figures} is a file; name a folder")
         paths = list(self.chosen.values())
         for kind, path in self.chosen.items():
             if paths.count(path) > 1:
@@ -52,9 +55,19 @@ class Outputs:
             if path == STDOUT:
                 sys.stdout.write(texts[kind])
                 continue
-            path.write_text(texts[kind], encoding="utf-8")
+            write_whole(path, texts[kind])
             told.append(f"{kind.upper() if kind != 'markdown' else 'Markdown'} written to {path}")
         return told
+
+
+def write_whole(path: Path, text: str) -> None:
+    """All of the text or nothing: a run that is stopped half-way leaves what was there before."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def _refuse_unwritable(kind: str, path: Path) -> None:

@@ -13,6 +13,10 @@ from evenhand.cli.outputs import Outputs, as_json
 def finish(body: dict[str, Any], outputs: Outputs, quiet: bool) -> None:
     """Write the outputs, print the summary, tell what became of the gates; exit with 1 if one failed."""
     told = outputs.write(_texts(body, outputs))
+    if outputs.figures is not None:
+        from evenhand.report.exports import write_figures
+
+        told.append(f"{len(write_figures(body, outputs.figures))} figures written to {outputs.figures}")
     if not quiet and not outputs.to_stdout:
         from evenhand.report import terminal
 

@@ -127,6 +127,12 @@ class Audit:
 
         return metric_frame(self.to_dict())
 
+    def figures(self) -> dict[str, str]:
+        """The figures of the report as SVG texts; `evenhand.report.png.to_png` makes bitmaps of them."""
+        from evenhand.report.exports import figures
+
+        return figures(self.to_dict())
+
     def _repr_html_(self) -> str:
         from evenhand.report.notebook import audit_card
 

@@ -137,6 +137,12 @@ class Comparison:
 
         return render(self.to_dict())
 
+    def figures(self) -> dict[str, str]:
+        """The figures of the report as SVG texts; `evenhand.report.png.to_png` makes bitmaps of them."""
+        from evenhand.report.exports import figures
+
+        return figures(self.to_dict())
+
     def _repr_html_(self) -> str:
         from evenhand.report.notebook import comparison_card
 

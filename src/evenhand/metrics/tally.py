@@ -16,7 +16,7 @@ import numpy as np
 
 from evenhand.arrays import Array, is_torch
 
-BLOCK = 1 << 18  # bytes of codes made and counted at a time: they fit the second-level cache
+BLOCK = 1 << 17  # bytes of codes made and counted at a time: they fit the second-level cache
 THREAD_ROWS = 1 << 20  # the fewest rows worth handing to a thread
 PIECES = 8  # more than there are threads, so that a thread which is held up leaves its share to the others
 PAIRED_CELLS = 256  # up to here the table of all pairs of cells fits the cache as well
@@ -50,15 +50,13 @@ def _tally_numpy(
     stops = [min(start + piece, len(g)) for start in starts]
     workers = min(4, _cores(), len(starts))
     if workers == 1:
-        return _sum_parts(list(map(count, starts, stops)), n_groups)
+        return _sum_parts(list(map(count, starts, stops)))
     with ThreadPoolExecutor(workers) as pool:
-        return _sum_parts(list(pool.map(count, starts, stops)), n_groups)
+        return _sum_parts(list(pool.map(count, starts, stops)))
 
 
-def _sum_parts(parts: list[list[Array]], n_groups: int) -> list[Array]:
-    """One table for each kind of sum; the unknown group, counted as the first, becomes the last."""
-    tables = [np.sum(kind, axis=0) for kind in zip(*parts, strict=True)]
-    return [np.roll(table.reshape(n_groups + 1, -1), -1, axis=0) for table in tables]
+def _sum_parts(parts: list[list[Array]]) -> list[Array]:
+    return [np.sum(kind, axis=0) for kind in zip(*parts, strict=True)]
 
 
 def _cores() -> int:
@@ -68,15 +66,20 @@ def _cores() -> int:
 def _count_range(
     g: Array, y: Array, p: Array, n_groups: int, n_classes: int, weights: list[Array], start: int, stop: int
 ) -> list[Array]:
+    columns = (
+        _Column(g, n_groups, "group"),
+        _Column(y, n_classes, "label"),
+        _Column(p, n_classes, "prediction"),
+    )
     n_cells = (n_groups + 1) * n_classes**2
     kind = np.dtype(_code_type(n_cells))
     block = max(BLOCK // kind.itemsize, 2 * n_cells)  # a table larger than this would cost more than the rows
-    buffer = np.empty((2, min(block, stop - start)), dtype=kind)
+    buffer = np.empty((3, min(block, stop - start)), dtype=kind)
     counter = _Counter(n_cells)
     sums = [np.zeros(n_cells) for _ in weights]
     for first in range(start, stop, block):
         rows = slice(first, min(first + block, stop))
-        code = _codes(g[rows], y[rows], p[rows], n_groups, n_classes, buffer[:, : rows.stop - first], first)
+        code = _codes(columns, rows, n_classes, buffer[:, : rows.stop - first])
         for total, weight in zip(sums, weights, strict=True):
             total += np.bincount(code, weight[rows], minlength=n_cells)
         if not weights:
@@ -86,8 +89,10 @@ def _count_range(
 
 def _code_type(n_cells: int) -> type[np.integer[Any]]:
     """The narrowest type for the codes 0 .. n_cells - 1: the narrower, the more of them in one step."""
-    kinds = ((1 << 8, np.uint8), (1 << 16, np.uint16), (1 << 32, np.uint32))
-    return next((kind for most, kind in kinds if n_cells <= most), np.int64)
+    for most, kind in ((1 << 8, np.uint8), (1 << 16, np.uint16), (1 << 32, np.uint32)):
+        if n_cells <= most:
+            return kind
+    raise ValueError(f"{n_cells} cells (groups x classes x classes) are more than one table can hold")
 
 
 class _Counter:
@@ -114,41 +119,44 @@ class _Counter:
         return np.asarray(self.single + pairs.sum(axis=0) + pairs.sum(axis=1))
 
 
-def _codes(g: Array, y: Array, p: Array, n_groups: int, n_classes: int, buffer: Array, first: int) -> Array:
-    """((group + 1) C + truth) C + prediction: the unknown group, -1, comes first."""
-    code, narrow = buffer
-    check_codes(g, n_groups, "group", first, unknown=True)
-    np.copyto(code, g, casting="unsafe")  # the codes are checked, so nothing is lost
-    code += 1  # -1 wrapped round to the largest number, and comes to 0
-    for values, what in ((y, "label"), (p, "prediction")):  # one after the other, while it is in the cache
-        check_codes(values, n_classes, what, first)
-        np.copyto(narrow, values, casting="unsafe")
+class _Column:
+    """Codes 0 .. limit - 1, of which blocks are checked and brought into a narrow type."""
+
+    def __init__(self, values: Array, limit: int, what: str) -> None:
+        self.values, self.limit, self.what = values, limit, what
+        # read as an unsigned number a negative code is a huge one, so that one comparison finds both faults
+        self.unsigned = values.view(values.dtype.str.replace("i", "u"))
+        self.sure = min(limit, 1 << (8 * values.dtype.itemsize - (values.dtype.kind == "i")))
+
+    def narrow(self, rows: slice, out: Array) -> None:
+        doubtful = np.maximum.reduce(self.unsigned[rows]) >= self.sure
+        if doubtful:
+            check_codes(self.values[rows], self.limit, self.what, rows.start)
+        np.copyto(out, self.values[rows], casting="unsafe")  # checked, so nothing is lost
+        if doubtful:  # the unknown group, -1, which has wrapped round to the largest number
+            np.minimum(out, self.limit, out=out)
+
+
+def _codes(columns: tuple[_Column, _Column, _Column], rows: slice, n_classes: int, buffer: Array) -> Array:
+    """(group C + truth) C + prediction; the unknown group comes last."""
+    for column, out in zip(columns, buffer, strict=True):
+        column.narrow(rows, out)
+    code, *others = buffer
+    for digit in others:
         code *= n_classes
-        code += narrow
+        code += digit
     return np.asarray(code)
 
 
-def check_codes(values: Array, limit: int, what: str, first: int = 0, unknown: bool = False) -> None:
-    """Refuse codes outside 0 .. limit - 1 (-1 may stand for unknown), naming the first row at fault."""
-    if not values.size or _largest(values) < min(limit, _highest(values)):
-        return
-    outside = (values < (-1 if unknown else 0)) | (values >= limit)
+def check_codes(values: Array, limit: int, what: str, first: int = 0) -> None:
+    """Refuse codes outside 0 .. limit - 1 (a group may be -1, unknown), naming the first row at fault."""
+    outside = (values < (-1 if what == "group" else 0)) | (values >= limit)
     if outside.any():
         row = int(np.argmax(outside))
         raise ValueError(
             f"{what} {values[row]} in row {first + row} is outside 0..{limit - 1}; "
             f"codes run from 0 to the number of {'groups' if what == 'group' else 'classes'} minus 1"
         )
-
-
-def _largest(values: Array) -> int:
-    """Largest value read as an unsigned number, so that a negative one shows up as a huge one."""
-    return int(values.view(values.dtype.str.replace("i", "u")).max())
-
-
-def _highest(values: Array) -> int:
-    """One more than the type can hold, beyond which an unsigned reading means a negative code."""
-    return 1 << (8 * values.dtype.itemsize - (values.dtype.kind == "i"))
 
 
 def _tally_torch(g: Any, y: Any, p: Any, n_groups: int, n_classes: int, weights: list[Any]) -> list[Array]:
