@@ -57,7 +57,7 @@ class Times:
 
     @property
     def least(self) -> float:
-        """The shortest of both kinds: peers that run once or twice get the benefit of a busy machine's doubt."""
+        """The shortest of both kinds: the doubts of a busy machine speak for the peers."""
         return min((*self.wall, *self.cpu))
 
     def to_dict(self) -> dict[str, float]:

@@ -44,17 +44,18 @@ def main(arguments: list[str] | None = None) -> int:
         "parquet_100m": lambda: parquet_100m.run(options.small, options.rows, options.tmp),
         "startup": lambda: startup.run(options.small),
     }
+    machine = facts()  # before the benchmarks make a load of their own
     found: list[Row] = []
     for name in options.names or NAMES:
         fresh = runners[name]()
         print(plain(fresh), end="\n\n", flush=True)
         found += fresh
     if not options.small and options.rows is None:
-        save(found)
+        save(found, machine)
     return 0
 
 
-def save(fresh: list[Row]) -> None:
+def save(fresh: list[Row], machine: dict[str, Any]) -> None:
     """Write the fresh rows, keeping those of benchmarks that were not run."""
     old: list[dict[str, Any]] = json.loads(RESULTS.read_text())["rows"] if RESULTS.exists() else []
     run_now = {row.benchmark for row in fresh}
@@ -64,7 +65,6 @@ def save(fresh: list[Row]) -> None:
         if row["benchmark"] not in run_now
     ]
     rows = sorted([*kept, *fresh], key=lambda row: NAMES.index(row.benchmark))
-    machine = facts()
     RESULTS.parent.mkdir(exist_ok=True)
     content = {"machine": machine, "rows": [row.to_dict() for row in rows]}
     RESULTS.write_text(json.dumps(content, indent=1) + "\n")

@@ -34,7 +34,7 @@ def markdown(rows: Sequence[Row], facts: dict[str, Any]) -> str:
         if short == 0
         else f"{short} of {sum(row.target is not None for row in rows)} fall short."
     )
-    machine = f"{facts['cores']} cores ({facts['system']}, {facts['processor']})"
+    machine = f"{facts['cores']} cores ({facts['system']}, {facts['processor']}, load {facts['load']})"
     return f"{table}\n\n{verdict} Measured on {machine} with Python {facts['python']} and {versions}."
 
 

@@ -85,8 +85,12 @@ def test_results_are_kept_until_their_benchmark_runs_again(tmp_path, monkeypatch
     monkeypatch.setattr(run, "RESULTS", tmp_path / "results" / "latest.json")
     monkeypatch.setattr(table, "README", tmp_path / "README.md")
     (tmp_path / "README.md").write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n")
-    run.save([row("startup", "import", 0.1, "s", "<=", 0.3), row("bootstrap", "draws", 5.0, "s", "<=", 1.0)])
-    run.save([row("startup", "import", 0.2, "s", "<=", 0.3)])
+    machine = run.facts()
+    run.save(
+        [row("startup", "import", 0.1, "s", "<=", 0.3), row("bootstrap", "draws", 5.0, "s", "<=", 1.0)],
+        machine,
+    )
+    run.save([row("startup", "import", 0.2, "s", "<=", 0.3)], machine)
     saved = json.loads((tmp_path / "results" / "latest.json").read_text())
     assert [(entry["benchmark"], entry["value"], entry["holds"]) for entry in saved["rows"]] == [
         ("bootstrap", 5.0, False),

@@ -81,7 +81,4 @@ def test_margins_of_replicates_have_their_axis_in_front():
 def test_a_group_that_does_not_occur():
     joint = Joint.from_rows(np.array([0, 1]), [np.array([0, 1])], np.array([2, 2]), 4, 2)
     assert joint.margins(0).n[0].tolist() == [0, 0, 2, 0, 0]
-    assert next(joint.draw(3, np.random.default_rng(0))).tolist() in (
-        [[2, 0]] * 3,
-        next(joint.draw(3, np.random.default_rng(0))).tolist(),
-    )
+    assert (next(joint.draw(3, np.random.default_rng(0))).sum(axis=1) == 2).all()

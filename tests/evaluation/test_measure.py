@@ -60,8 +60,15 @@ def test_bounds_of_a_hand_case():
 def test_bounds_are_never_below_the_range():
     made = frame([[[0, 0], [2, 8]], [[0, 0], [5, 5]]], unknown=[[0, 0], [40, 40]])
     low, high = one("tpr.gap", made).bounds
-    assert str(low) == "0.0"  # a minus sign before a zero would be printed
-    assert high == 1.0 or high < 1.0
+    assert low == 0
+    assert 0.8 < high <= 1
+
+
+def test_a_bound_of_zero_has_no_minus_sign():
+    """It would be printed, and written into the JSON."""
+    table = [[[5, 1, 0], [1, 5, 0], [0, 1, 5]]] * 2
+    made = frame(table, unknown=[[1, 1, 0], [1, 1, 1], [0, 1, 1]])
+    assert str(one("tpr.gap", made).bounds[0]) == "0.0"
 
 
 @pytest.mark.parametrize("convention", ["paper", "artifact"])

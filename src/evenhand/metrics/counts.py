@@ -138,6 +138,15 @@ class Counts:
         """`[..., G, C, C]`: the rows of known group."""
         return self.cells[..., :-1, :, :]
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """`np.asarray(counts)` is the table."""
+        return np.array(self.table, dtype=dtype, copy=copy)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the table."""
+        return self.table.shape
+
     @property
     def unknown(self) -> Array:
         """`[..., C, C]`: the rows whose group is unknown."""

@@ -18,7 +18,7 @@ from evenhand.arrays import Array, is_torch
 
 BLOCK = 1 << 17  # bytes of codes made and counted at a time: they fit the second-level cache
 THREAD_ROWS = 1 << 20  # the fewest rows worth handing to a thread
-PIECES = 8  # more than there are threads, so that a thread which is held up leaves its share to the others
+PIECES = 4  # of a long array: the most threads that share it
 PAIRED_CELLS = 256  # up to here the table of all pairs of cells fits the cache as well
 DEVICE_BLOCK = 1 << 24
 
@@ -48,7 +48,7 @@ def _tally_numpy(
     piece += -piece % BLOCK  # whole blocks, which begin where a cache line does
     starts = range(0, len(g), piece) or range(1)
     stops = [min(start + piece, len(g)) for start in starts]
-    workers = min(4, _cores(), len(starts))
+    workers = min(PIECES, _cores(), len(starts))
     if workers == 1:
         return _sum_parts(list(map(count, starts, stops)))
     with ThreadPoolExecutor(workers) as pool:
