@@ -14,6 +14,7 @@ import numpy as np
 
 from evenhand.arrays import Array, FloatArray
 from evenhand.metrics.margins import Margins
+from evenhand.metrics.sparse_cells import margins_of_cells
 
 CHUNK = 1 << 22  # draws held at once: 32 MB
 DENSE = 1 << 22  # joint codes up to which counting beats sorting
@@ -81,13 +82,7 @@ class Joint:
         """Margins `[..., K, G + 1]` of one model, the unknown group last; of `weights [..., M]` if given."""
         w = self.weight if weights is None else weights
         guess = self.predictions[model]
-        groups = self.n_groups + 1
-        shape = (self.n_classes, groups)
-        actual, predicted = (_project(w, label * groups + self.group, shape) for label in (self.truth, guess))
-        hit = np.where(self.truth == guess, w, 0.0)
-        tp = _project(hit, self.truth * groups + self.group, shape)
-        n = np.broadcast_to(actual.sum(axis=-2, keepdims=True), actual.shape)
-        return Margins(tp, predicted, actual, n)
+        return margins_of_cells(self.group, self.truth, guess, w, self.n_groups + 1, self.n_classes)
 
 
 def _decode(cells: Array, n_classes: int, digits: int) -> list[Array]:
@@ -96,13 +91,3 @@ def _decode(cells: Array, n_classes: int, digits: int) -> list[Array]:
         cells, digit = np.divmod(cells, n_classes)
         parts.append(digit)
     return [cells, *reversed(parts)]
-
-
-def _project(weights: FloatArray, index: Array, shape: tuple[int, int]) -> FloatArray:
-    """Sum `weights [..., M]` into cells `[..., K, G]` by index."""
-    order = np.argsort(index, kind="stable")
-    ordered = index[order]
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
-    out = np.zeros((*weights.shape[:-1], shape[0] * shape[1]))
-    out[..., ordered[starts]] = np.add.reduceat(weights[..., order], starts, axis=-1)
-    return out.reshape(*weights.shape[:-1], *shape)

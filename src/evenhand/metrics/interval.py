@@ -11,15 +11,17 @@ import numpy as np
 from evenhand.arrays import Array, FloatArray
 from evenhand.metrics.counts import Counts
 from evenhand.metrics.label_rows import LabelRows
-from evenhand.metrics.margins import margins_of_everyone, margins_of_tables
 from evenhand.metrics.metric import Metric
-from evenhand.metrics.resample import Resampling, draw, expected_cells, shuffled_groups, smoothed
+from evenhand.metrics.resample import Resampling
+from evenhand.metrics.samplers import Look, sampler_of
 from evenhand.metrics.undefined import divide
 from evenhand.metrics.view import View
 
 NAN = float("nan")
 TINY = 1e-12
 CHUNK_CELLS = 1 << 22  # cells of replicates held at once: 32 MB
+MOST_RATES = 1 << 22  # values of one rate over all replicates; beyond it there are fewer of them
+FEWEST = 200
 
 
 @dataclass(frozen=True)
@@ -50,27 +52,28 @@ def draw_metrics(
     `chosen` are the indices of the groups that take part, `view` the observed margins of just those. `rows`
     are the rows of a multi-label task, whose labels must be drawn together.
     """
-    chances = smoothed(counts)
-    middle = expected_cells(counts, chances) if rows is None else counts.cells * 1.0
-    centre = _view(view, middle, counts, chosen)
+    sampler = sampler_of(counts, how, rows)
+    replicates = sampler.affordable(_affordable(replicates, view.margins.tp.size))
+    centre = _view(view, sampler.middle(), chosen)
     parts: dict[str, list[Draws]] = {metric.key: [] for metric in metrics}
     rng = np.random.default_rng(seed)
-    replicates = replicates if rows is None else rows.replicates(replicates)
-    for size in _chunks(replicates, counts.cells.size):
-        drawn = draw(counts, chances, size, rng, how).cells if rows is None else rows.draw(size, rng)
-        seen, null = _view(view, drawn, counts, chosen), None
-        if chance:
-            dealt = shuffled_groups(counts, size, rng).cells if rows is None else rows.deal(size, rng)
-            null = _view(view, dealt, counts, chosen)
+    for size in _chunks(replicates, sampler.size):
+        seen = _view(view, sampler.draw(size, rng), chosen)
+        null = _view(view, sampler.deal(size, rng), chosen) if chance else None
         for metric in metrics:
             parts[metric.key].append(_draw_one(metric, view, centre, seen, null))
     return {key: _join(found) for key, found in parts.items()}
 
 
-def _view(view: View, cells: Array, counts: Counts, chosen: Array) -> View:
-    """The same look at other cells `[..., G + 1, C, C]`."""
-    margins = margins_of_tables(cells[..., :-1, :, :], multilabel=counts.multilabel).groups(chosen)
-    return view.of(margins, margins_of_everyone(cells, counts.multilabel))
+def _affordable(replicates: int, rates: int) -> int:
+    """Fewer replicates where thousands of rates (classes x groups) are worked out in each."""
+    return max(min(replicates, FEWEST), min(replicates, MOST_RATES // max(rates, 1)))
+
+
+def _view(view: View, look: Look, chosen: Array) -> View:
+    """The same view of other margins."""
+    margins, everyone = look
+    return view.of(margins.groups(chosen), everyone)
 
 
 def _chunks(replicates: int, cells: int) -> Iterator[int]:

@@ -54,21 +54,36 @@ def draw(
     cells = drawn.reshape(replicates, *counts.cells.shape)
     if not counts.weighted:
         return Counts(cells, multilabel=counts.multilabel)
-    return Counts(_weigh(weighed_like or counts, cells, rng), cells, multilabel=counts.multilabel)
+    weights = weigh(*weight_moments(weighed_like or counts), cells, rng)
+    return Counts(weights, cells, multilabel=counts.multilabel)
 
 
 def smoothed(counts: Counts, strength: float = 1.0) -> FloatArray:
     """Cells in which every group borrows `strength` rows a label from all groups together.
 
     A group with 3 hits in 3 cases would otherwise be resampled to 3 of 3 for ever, and its interval would
-    have no width. The share of each label within the group stays as it is.
+    have no width. What is borrowed is right as often as the label is right over all groups, and otherwise its
+    commonest mistake, so that a table of many classes stays sparse. The share of each label within the group
+    stays as it is.
+
+    >>> smoothed(Counts.from_table([[[3, 0], [0, 0]], [[2, 4], [0, 0]]]))[:, 0].round(2).tolist()
+    [[2.66, 0.34], [2.18, 3.82], [0.0, 0.0]]
     """
     rows = counts.rows.astype(np.float64)
-    pooled = rows.sum(axis=-3, keepdims=True) + 0.5
-    pattern = pooled / pooled.sum(axis=-1, keepdims=True)
     label = rows.sum(axis=-1, keepdims=True)
-    scale = np.where(label > 0, label / (label + strength), 0.0)
-    return np.asarray((rows + strength * pattern) * scale)
+    borrowed = strength * _commonest(rows.sum(axis=-3, keepdims=True))
+    return np.where(label > 0, (rows + borrowed) * (label / (label + strength)), 0.0)
+
+
+def _commonest(pooled: FloatArray) -> FloatArray:
+    """For each label, the chance of a right prediction and of the commonest wrong one, summing to 1."""
+    right = np.diagonal(pooled, axis1=-2, axis2=-1)
+    hit = (right + 0.5) / (pooled.sum(axis=-1) + 1.0)
+    diagonal = np.eye(pooled.shape[-1], dtype=bool)
+    mistake = np.where(diagonal, -1.0, pooled).argmax(axis=-1)[..., None]
+    out = np.where(diagonal, hit[..., None], 0.0)
+    np.put_along_axis(out, mistake, 1.0 - hit[..., None], axis=-1)
+    return out
 
 
 def shuffled_groups(counts: Counts, replicates: int, rng: np.random.Generator) -> Counts:
@@ -104,24 +119,22 @@ def _multinomial(rng: np.random.Generator, rows: Array, chances: FloatArray, rep
 
 def expected_cells(counts: Counts, rows: FloatArray) -> FloatArray:
     """The cells to expect of so many rows in each: the rows themselves, or their mean weight as often."""
-    return rows * _mean_weight(counts) if counts.weighted else rows
+    return rows * weight_moments(counts)[0] if counts.weighted else rows
 
 
-def _mean_weight(counts: Counts) -> FloatArray:
-    """Mean weight of the rows of each cell; the overall mean where a cell has none."""
+def weight_moments(counts: Counts) -> tuple[FloatArray, FloatArray]:
+    """Mean and variance of the weights in each cell; the overall mean where a cell has no rows."""
+    filled, n = counts.rows > 0, np.maximum(counts.rows, 1)
     pooled = counts.cells.sum() / max(counts.rows.sum(), 1)
-    return np.where(counts.rows > 0, counts.cells / np.maximum(counts.rows, 1), pooled)
-
-
-def _weigh(counts: Counts, rows: Array, rng: np.random.Generator) -> FloatArray:
-    """Sums of weights for the rows drawn into each cell."""
-    n, mean = np.maximum(counts.rows, 1), _mean_weight(counts)
+    mean = np.where(filled, counts.cells / n, pooled)
     square = 0.0 if counts.square_cells is None else counts.square_cells
-    variance = np.where(counts.rows > 0, np.maximum(square / n - mean * mean, 0.0), 0.0)
-    scale = np.where(mean > 0, variance / np.where(mean > 0, mean, 1.0), 0.0)
-    shape = np.where(
-        variance > 1e-12 * mean * mean, mean * mean / np.where(variance > 0, variance, 1.0), np.inf
-    )
-    vary = np.isfinite(shape) & (scale > 0)
-    noisy = rng.gamma(np.maximum(rows * np.where(vary, shape, 1.0), 1e-300)) * scale
+    return mean, np.where(filled, np.maximum(square / n - mean * mean, 0.0), 0.0)
+
+
+def weigh(mean: FloatArray, variance: FloatArray, rows: Array, rng: np.random.Generator) -> FloatArray:
+    """Sums of weights of so many rows in each cell: gamma draws with the right mean and variance."""
+    vary = variance > 1e-12 * mean * mean
+    safe_mean, safe_variance = np.where(mean > 0, mean, 1.0), np.where(vary, variance, 1.0)
+    shape = np.where(vary, mean * mean / safe_variance, 1.0)
+    noisy = rng.gamma(np.maximum(rows * shape, 1e-300)) * (safe_variance / safe_mean)
     return np.where(vary & (rows > 0), noisy, rows * mean)
