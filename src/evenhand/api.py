@@ -10,6 +10,7 @@ from evenhand.evaluation.compare_rows import compare_rows
 from evenhand.evaluation.comparison import Comparison
 from evenhand.evaluation.options import Options
 from evenhand.evaluation.rows import models_of_rows, subject_of_rows
+from evenhand.levels import level_name
 
 
 def audit(
@@ -43,13 +44,7 @@ def audit(
     >>> found.metrics["tpr.gap"].value, found.metrics["tpr.gap"].decided_by
     (0.5, ('a', 'b'))
     """
-    chosen = Options(
-        min_count=min_count,
-        confidence=confidence,
-        metrics=None if metrics is None else tuple(metrics),
-        **options,
-    )
-    chosen.check()
+    chosen = _options(metrics, min_count=min_count, confidence=confidence, **options)
     subject = subject_of_rows(
         y_true,
         y_pred,
@@ -92,11 +87,17 @@ def compare(
     >>> found.base, round(found.cev["small"], 4), found.matrices["accuracy_change"][0, 1].round(4).item()
     ('big', 0.5625, -0.3)
     """
-    chosen = Options(
-        min_count=min_count,
-        confidence=confidence,
-        metrics=None if metrics is None else tuple(metrics),
-        **options,
-    )
+    chosen = _options(metrics, min_count=min_count, confidence=confidence, **options)
     rows = models_of_rows(y_true, predictions, groups, weights, positive=positive, classes=classes)
     return compare_rows(rows, base if base is not None else next(iter(predictions)), chosen)
+
+
+def _options(metrics: Sequence[str] | None, privileged: object = None, **options: Any) -> Options:
+    """The options of a call; a group may be named by its value, as in the data."""
+    chosen = Options(
+        metrics=None if metrics is None else tuple(metrics),
+        privileged=None if privileged is None else level_name(privileged),
+        **options,
+    )
+    chosen.check()
+    return chosen

@@ -36,10 +36,13 @@ def as_array(values: object) -> Array:
     >>> as_array([1, 2, 3]).tolist()
     [1, 2, 3]
     """
+    if isinstance(values, np.ma.MaskedArray):
+        return _unmasked(values)
     if isinstance(values, np.ndarray):
         return values
     if is_torch(values):
-        array: Array = values.detach().cpu().numpy()
+        tensor: Any = values.detach().cpu()
+        array: Array = (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
         return array
     if hasattr(values, "to_numpy"):
         return np.asarray(values.to_numpy())
@@ -51,6 +54,15 @@ def as_array(values: object) -> Array:
         return array if all(isinstance(value, str) for value in kept) else kept
     except ValueError as error:
         raise ValueError("the values do not form an array: the rows have different lengths") from error
+
+
+def _unmasked(values: np.ma.MaskedArray[Any, Any]) -> Array:
+    """Masked entries become None, which is missing everywhere."""
+    if not np.ma.is_masked(values):
+        return np.asarray(values)
+    plain = np.asarray(values.data).astype(object)
+    plain[np.ma.getmaskarray(values)] = None
+    return plain
 
 
 def as_codes(values: object, what: str) -> Array:

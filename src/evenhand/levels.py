@@ -38,26 +38,31 @@ def level_name(value: object) -> str:
     return str(value.item() if isinstance(value, np.generic) else value)
 
 
-def code_values(values: Array, order: Sequence[object] | None, name: str) -> tuple[tuple[str, ...], Array]:
-    """Level names and a code for each value, -1 where it is missing (or the whole number -1).
+def code_values(
+    values: Array, order: Sequence[object] | None, name: str, unknown: object = -1
+) -> tuple[tuple[str, ...], Array]:
+    """Level names and a code for each value, -1 where it is missing, or the number `unknown`.
+
+    For groups -1 means "not known"; labels may well be -1 and 1, so for them `unknown` is None.
 
     >>> code_values(np.array(["b", "a"]), None, "x")[1].tolist()
     [1, 0]
     """
     if values.dtype.kind in "iub":
-        levels, codes = _code_whole(values)
+        levels, codes = _code_whole(values, unknown)
     elif values.dtype.kind == "O":
-        levels, codes = _code_objects(values)
+        levels, codes = _code_objects(values, unknown)
     else:
-        levels, codes = _code_sorted(values)
+        levels, codes = _code_sorted(values, unknown)
     if order is None:
         return tuple(level_name(level) for level in levels), codes
     return _reorder(levels, codes, order, name)
 
 
-def _code_whole(values: Array) -> tuple[list[Any], Array]:
+def _code_whole(values: Array, unknown: object) -> tuple[list[Any], Array]:
     whole = values.view(np.uint8) if values.dtype.kind == "b" else values.astype(np.int64, copy=False)
-    missing = whole == -1 if whole.dtype.kind == "i" else np.zeros(whole.shape, dtype=bool)
+    hidden = unknown is not None and whole.dtype.kind == "i"
+    missing = whole == unknown if hidden else np.zeros(whole.shape, dtype=bool)
     known = whole[~missing] if missing.any() else whole
     if known.size == 0:
         return [], np.full(values.shape, -1, dtype=np.int64)
@@ -75,11 +80,11 @@ def _code_whole(values: Array) -> tuple[list[Any], Array]:
     return (levels.astype(bool) if values.dtype.kind == "b" else levels).tolist(), codes
 
 
-def _code_sorted(values: Array) -> tuple[list[Any], Array]:
+def _code_sorted(values: Array, unknown: object) -> tuple[list[Any], Array]:
     """Floats, texts and dates: sorted distinct values, NaN and NaT unknown."""
     missing = np.zeros(values.shape, dtype=bool)
     if values.dtype.kind == "f":
-        missing = np.isnan(values) | (values == -1)
+        missing = np.isnan(values) if unknown is None else np.isnan(values) | (values == unknown)
     elif values.dtype.kind in "mM":
         missing = np.isnat(values)
     codes = np.full(values.shape, -1, dtype=np.int64)
@@ -87,10 +92,11 @@ def _code_sorted(values: Array) -> tuple[list[Any], Array]:
     return list(levels), codes
 
 
-def _code_objects(values: Array) -> tuple[list[Any], Array]:
+def _code_objects(values: Array, unknown: object) -> tuple[list[Any], Array]:
     """Mixed Python values: one pass over a dictionary; numbers sort before texts."""
     seen: dict[Any, int] = {}
-    first = [-1 if _is_missing(value) else seen.setdefault(value, len(seen)) for value in values.tolist()]
+    listed = values.tolist()
+    first = [-1 if is_missing(value, unknown) else seen.setdefault(value, len(seen)) for value in listed]
     levels: dict[str, Any] = {}
     for value in sorted(seen, key=_sort_key):
         levels.setdefault(level_name(value), value)  # 1 and "1" print alike, so they are one level
@@ -99,13 +105,13 @@ def _code_objects(values: Array) -> tuple[list[Any], Array]:
     return list(levels.values()), place[np.asarray(first, dtype=np.int64)]
 
 
-def _is_missing(value: Any) -> bool:
-    """None, NaN, NaT, NA (the last three are not equal to themselves), and the whole number -1."""
+def is_missing(value: Any, unknown: object = None) -> bool:
+    """None, NaN, NaT, NA (the last three are not equal to themselves), and the number `unknown`."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     if isinstance(value, str):
         return False
-    return bool(value != value) or (not isinstance(value, bool) and bool(value == -1))
+    return bool(value != value) or (unknown is not None and value is not True and bool(value == unknown))
 
 
 def _sort_key(value: Any) -> tuple[int, Any]:
@@ -119,6 +125,9 @@ def _reorder(
     levels: list[Any], codes: Array, order: Sequence[object], name: str
 ) -> tuple[tuple[str, ...], Array]:
     names = tuple(level_name(level) for level in order)
+    if len(set(names)) < len(names):
+        twice = next(text for text in names if names.count(text) > 1)
+        raise ValueError(f"'{name}' has the level {twice!r} twice; name each level once")
     place = {text: index for index, text in enumerate(names)}
     strange = [level_name(level) for level in levels if level_name(level) not in place]
     if strange:

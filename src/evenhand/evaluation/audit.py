@@ -13,7 +13,7 @@ import numpy as np
 from evenhand.evaluation.group_rows import group_rows, overall_row
 from evenhand.evaluation.measure import frame_of, measure
 from evenhand.evaluation.notes import notes_on
-from evenhand.evaluation.options import SMALL_GROUP, Options, chosen_metrics
+from evenhand.evaluation.options import Options, chosen_metrics
 from evenhand.evaluation.runs import measure_runs
 from evenhand.evaluation.scored import ScoreData, measure_scores
 from evenhand.evaluation.shift_to_groups import shift_to_groups
@@ -173,7 +173,7 @@ def assess(subject: Subject, options: Options) -> Audit:
         subject,
         options,
         section.groups,
-        _per_run(overall_row(_one(main), options, _scores(main)), main),
+        overall_row(_one(main), options, _scores(main)),
         section.metrics,
         alone,
         warnings,
@@ -188,19 +188,11 @@ def _for_attribute(options: Options, grouping: Grouping) -> Options:
 
 
 def _one(grouping: Grouping) -> Counts:
-    """Counts without the run axis: the runs added up, so that rates are means over them."""
+    """Counts without the run axis: the mean over the runs, which all predict the same rows."""
     if not grouping.runs:
         return grouping.counts
-    kinds = (kind.sum(axis=0) for kind in grouping.counts._kinds)
+    kinds = (kind.mean(axis=0) for kind in grouping.counts._kinds)
     return Counts(*kinds, multilabel=grouping.counts.multilabel)
-
-
-def _per_run(row: GroupRow, grouping: Grouping) -> GroupRow:
-    """Every run predicts the same rows: they are counted once."""
-    if not grouping.runs:
-        return row
-    small = row.n // grouping.runs < SMALL_GROUP
-    return replace(row, n=row.n // grouping.runs, small=small)
 
 
 def _scores(grouping: Grouping) -> ScoreData | None:
@@ -214,7 +206,6 @@ def _section(grouping: Grouping, subject: Subject, options: Options) -> Section:
     counted = [metric for metric in wanted if metric.needs == "counts"]
     found = measure_runs(frame, counted) if grouping.runs else measure(frame, counted)
     rows = group_rows(_one(grouping), grouping.names, grouping.levels, options, _scores(grouping))
-    rows = [_per_run(row, grouping) for row in rows]
     data = _scores(grouping)
     if data is not None:
         single = replace(frame, counts=_one(grouping))

@@ -11,9 +11,19 @@ import numpy as np
 
 from evenhand.arrays import Array, FloatArray
 from evenhand.evaluation.comparison import Comparison, Rows
-from evenhand.evaluation.differences import PAIR_KEYS, Difference, Measured, measured, over_runs, paired
+from evenhand.evaluation.differences import (
+    PAIR_KEYS,
+    Difference,
+    Measured,
+    Paired,
+    mean_of_pairs,
+    measured,
+    over_runs,
+    paired,
+)
 from evenhand.evaluation.joint import Joint
 from evenhand.evaluation.options import Options, chosen_metrics
+from evenhand.evaluation.values import NAN
 from evenhand.metrics.catalogue import CATALOGUE, COUNT_METRICS
 from evenhand.metrics.cie import Exemplars, cie, modal_labels
 from evenhand.metrics.margins import Margins
@@ -35,9 +45,9 @@ def compare_rows(rows: Rows, base: str, options: Options) -> Comparison:
     whole = {name: part.pooled for name, part in margins.items()}
     sizes = np.bincount(rows.ids[rows.ids >= 0], minlength=n_groups)
     chosen = np.flatnonzero(sizes >= max(options.min_count, 1))
-    metrics = _metrics(rows, options)
-    joints = {name: _joint(rows, base, name, n_groups) for name in others}
-    found = {name: paired(joint, metrics, chosen, options) for name, joint in joints.items()}
+    options = replace(options, privileged_index=_privileged(rows, chosen, options))
+    metrics = _metrics(rows, options) if len(chosen) else []
+    found = {name: _paired(rows, base, name, n_groups, metrics, chosen, options) for name in others}
     differences = {
         name: _over_runs(rows, base, name, found[name].differences, metrics, chosen, n_groups, options)
         for name in others
@@ -94,10 +104,38 @@ def _margins(rows: Rows, name: str, n_groups: int) -> Margins:
     )
 
 
-def _joint(rows: Rows, base: str, name: str, n_groups: int) -> Joint:
-    """Joint cells of the base and an alternative (of the first run of each, where there are several)."""
-    firsts = [np.atleast_2d(rows.predictions[model])[0] for model in (base, name)]
-    return Joint.from_rows(rows.y, firsts, rows.ids, n_groups, len(rows.classes), rows.weights)
+def _paired(
+    rows: Rows,
+    base: str,
+    name: str,
+    n_groups: int,
+    metrics: Sequence[Metric],
+    chosen: Array,
+    options: Options,
+) -> Paired:
+    """Bootstrap the base and an alternative together; of several runs, the first with the first, and so on."""
+    stacks = [np.atleast_2d(rows.predictions[model]) for model in (base, name)]
+    pairs = list(zip(*stacks, strict=False))
+    share = replace(options, replicates=-(-options.replicates // len(pairs)))
+    joints = [
+        Joint.from_rows(rows.y, list(pair), rows.ids, n_groups, len(rows.classes), rows.weights)
+        for pair in pairs
+    ]
+    found = [paired(joint, metrics, chosen, share) for joint in joints]
+    return mean_of_pairs(found)
+
+
+def _privileged(rows: Rows, chosen: Array, options: Options) -> int:
+    """Place of the privileged group among the chosen ones."""
+    if options.privileged is None:
+        return 0
+    if options.privileged not in rows.group_names:
+        known = ", ".join(rows.group_names)
+        raise ValueError(f"there is no group '{options.privileged}' to be the privileged one: {known}")
+    place = np.flatnonzero(chosen == rows.group_names.index(options.privileged))
+    if not len(place):
+        raise ValueError(f"the privileged group '{options.privileged}' has too few rows to be compared")
+    return int(place[0])
 
 
 def _metrics(rows: Rows, options: Options) -> list[Metric]:
@@ -118,6 +156,8 @@ def _over_runs(
     n_groups: int,
     options: Options,
 ) -> dict[str, Difference]:
+    if not len(chosen):
+        return {metric.key: Difference(NAN, NAN, NAN) for metric in _metrics(rows, options)}
     if any(rows.predictions[model].ndim == 1 or len(rows.predictions[model]) < 2 for model in (base, name)):
         return found
     stacks = [_run_margins(rows, model, n_groups) for model in (base, name)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 
 import numpy as np
 
@@ -88,7 +89,8 @@ def paired(joint: Joint, metrics: Sequence[Metric], chosen: Array, options: Opti
         for weights in joint.draw(_replicates(joint, options), np.random.default_rng(options.seed)):
             drawn = [_view(joint, model, weights, chosen, options) for model in (0, 1)]
             for metric in metrics:
-                moved = metric(drawn[1]) - metric(drawn[0])
+                with np.errstate(invalid="ignore"):  # an unsmoothed epsilon may be infinite in both
+                    moved = metric(drawn[1]) - metric(drawn[0])
                 errors[metric.key].append(moved - (values[1][metric.key] - values[0][metric.key]))
             for key, value in _pair_values(joint, weights).items():
                 pair_errors[key].append(value - pairs[key])
@@ -106,7 +108,19 @@ def _replicates(joint: Joint, options: Options) -> int:
 
 def _view(joint: Joint, model: int, weights: FloatArray | None, chosen: Array, options: Options) -> View:
     margins = joint.margins(model, weights)
-    return View(margins.groups(chosen), everyone=margins.pooled, smoothing=options.smoothing)
+    return _looked_at(margins, chosen, options)
+
+
+def _looked_at(margins: Margins, chosen: Array, options: Options) -> View:
+    """Margins `[..., K, G + 1]` under the conventions of the comparison."""
+    return View(
+        margins.groups(chosen),
+        everyone=margins.pooled,
+        convention=options.convention,
+        privileged=options.privileged_index,
+        smoothing=options.smoothing,
+        legacy=options.legacy,
+    )
 
 
 def _pair_values(joint: Joint, weights: FloatArray | None) -> dict[str, FloatArray]:
@@ -118,9 +132,9 @@ def _pair_values(joint: Joint, weights: FloatArray | None) -> dict[str, FloatArr
 
 
 def _difference(base: float, value: float, parts: list[FloatArray], confidence: float) -> Difference:
-    moved = value - base
+    moved = value - base if np.isfinite(value) and np.isfinite(base) else NAN
     error = np.concatenate(parts) if parts else np.zeros(0)
-    known = np.abs(error[~np.isnan(error)])
+    known = np.abs(error[np.isfinite(error)])
     if np.isnan(moved) or len(known) <= len(error) // 2:
         return Difference(base, value, moved)
     reach = float(np.quantile(known, confidence))
@@ -150,16 +164,15 @@ def over_runs(
     options: Options,
 ) -> dict[str, Difference]:
     """Add what several runs `[R, K, G]` of each model say: does the difference exceed run-to-run variance?"""
-    views = [
-        View(part.groups(chosen), everyone=part.pooled, smoothing=options.smoothing) for part in (base, other)
-    ]
+    views = [_looked_at(part, chosen, options) for part in (base, other)]
     return {
-        metric.key: _with_runs(found[metric.key], *(metric(view) for view in views)) for metric in metrics
+        metric.key: _with_runs(found[metric.key], metric(views[0]), metric(views[1]), options.confidence)
+        for metric in metrics
     }
 
 
-def _with_runs(found: Difference, base: FloatArray, other: FloatArray) -> Difference:
-    a, b = (values[~np.isnan(values)] for values in (base, other))
+def _with_runs(found: Difference, base: FloatArray, other: FloatArray, confidence: float) -> Difference:
+    a, b = (values[np.isfinite(values)] for values in (base, other))
     if len(a) < 2 or len(b) < 2:
         return found
     test, effect = mann_whitney(a, b), float(cohens_d(a, b))
@@ -172,9 +185,11 @@ def _with_runs(found: Difference, base: FloatArray, other: FloatArray) -> Differ
         bool(a.max() < b.min() or b.max() < a.min()),
     )
     moved = float(b.mean() - a.mean())
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
     # two sources, independent of each other: the sample of rows (already there) and the runs
-    half = 1.96 * float(np.sqrt(a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b)))
-    reach = float(np.hypot((found.high - found.low) / 2, half))
+    spread_of_runs = z * float(np.sqrt(a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b)))
+    reach = float(np.hypot(np.nan_to_num((found.high - found.low) / 2), spread_of_runs))
+    p = 2 * (1 - NormalDist().cdf(abs(moved) * z / reach)) if reach > 0 else float(moved == 0)
     return replace(
         found,
         base=float(a.mean()),
@@ -182,5 +197,20 @@ def _with_runs(found: Difference, base: FloatArray, other: FloatArray) -> Differ
         difference=moved,
         low=moved - reach,
         high=moved + reach,
+        p=p,
         runs=runs,
     )
+
+
+def mean_of_pairs(parts: Sequence[Paired]) -> Paired:
+    """One bootstrap for several pairs of runs: the rows are the same, so the errors are alike, not independent."""
+    if len(parts) == 1:
+        return parts[0]
+    found = {}
+    for key, first in parts[0].differences.items():
+        reach = [(part.differences[key].high - part.differences[key].low) / 2 for part in parts]
+        known = [half for half in reach if not np.isnan(half)]
+        half = float(np.mean(known)) if known else NAN
+        found[key] = replace(first, low=first.difference - half, high=first.difference + half)
+    errors = {key: np.concatenate([part.pair_errors[key] for part in parts]) for key in parts[0].pair_errors}
+    return Paired(found, errors)

@@ -73,8 +73,8 @@ def _rows(
         for key, name in DENOMINATOR.items()
         if margins.binary or key == "accuracy"
     }
-    sizes = (rows[0] if counts.multilabel else rows).sum(axis=(-1, -2))
-    everyone = max(int((counts.rows[0] if counts.multilabel else counts.rows).sum()), 1)
+    sizes = np.rint((rows[0] if counts.multilabel else rows).sum(axis=(-1, -2)))  # a mean over runs is whole
+    everyone = max(round(float((counts.rows[0] if counts.multilabel else counts.rows).sum())), 1)
     shown = not counts.multilabel and counts.n_classes <= FEW_CLASSES
     return [
         GroupRow(

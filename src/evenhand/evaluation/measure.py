@@ -52,7 +52,9 @@ class Frame:
     def privileged(self, picked: Array) -> int:
         """Place of the privileged group among the picked ones, -1 if it is not there."""
         wanted = (
-            self.names.index(self.options.privileged) if self.options.privileged else int(self.present[0])
+            self.names.index(self.options.privileged)
+            if self.options.privileged
+            else next(iter(self.present), -1)
         )
         found = np.flatnonzero(picked == wanted)
         return int(found[0]) if len(found) else -1
@@ -176,7 +178,9 @@ def _bounds(metric: Metric, frame: Frame, view: View) -> tuple[float, float] | N
     if found is None:
         return None
     low, high = _reduce_bounds(metric, view, found)
-    return (max(low, metric.low), min(high, metric.high)) if not np.isnan(low + high) else None
+    if np.isnan(low + high):
+        return None
+    return max(low, metric.low) + 0.0, min(high, metric.high) + 0.0  # no bound reads "-0"
 
 
 def _reduce_bounds(metric: Metric, view: View, found: tuple[FloatArray, FloatArray]) -> tuple[float, float]:

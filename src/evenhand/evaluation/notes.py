@@ -18,11 +18,13 @@ def notes_on(
     notes: list[str] = []
     total = max(sum(row.n for row in groups) + subject.grouping.unknown_rows, 1)
     if subject.missing:
-        notes.append(f"{_rows(subject.missing)} without a label or a prediction were left out")
+        verb = "was" if subject.missing == 1 else "were"
+        notes.append(f"{_rows(subject.missing)} without a label or a prediction {verb} left out")
     if unknown := subject.grouping.unknown_rows:
+        verb = "has" if unknown == 1 else "have"
         notes.append(
-            f"{_rows(unknown)} ({unknown / total:.1%}) have no known group: they are counted, take no part "
-            "in gaps, and each gap has bounds for what they could be"
+            f"{_rows(unknown)} ({unknown / total:.1%}) {verb} no known group: counted, but in no gap; every gap "
+            "has bounds for what they could be"
         )
     occurring = [row for row in groups if row.n]
     absent = [row.name for row in groups if not row.n]

@@ -16,7 +16,8 @@ class Options:
     """The choices of an audit.
 
     `min_count`: groups with fewer rows are shown and flagged, but left out of comparisons.
-    `privileged`: the group that S3's metrics compare the others with (default: the first one).
+    `privileged`: the group that S3's metrics compare the others with (default: the first one);
+    `privileged_index`: its place among the groups that take part, which a comparison works out itself.
     """
 
     min_count: int = 1
@@ -30,6 +31,7 @@ class Options:
     legacy: bool = False
     metrics: tuple[str, ...] | None = None
     topk: int = 5
+    privileged_index: int = 0
 
     def check(self) -> None:
         """Refuse impossible choices, naming them."""

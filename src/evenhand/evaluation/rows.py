@@ -9,10 +9,10 @@ import numpy as np
 
 from evenhand.arrays import Array, as_array
 from evenhand.evaluation.comparison import Rows
+from evenhand.evaluation.labels import Labels, check_kinds, code_labels
 from evenhand.evaluation.scored import EXACT_VALUES, score_data
 from evenhand.evaluation.subject import Grouping, Subject, task_of
 from evenhand.groups import Groups
-from evenhand.levels import code_values
 from evenhand.metrics.counts import Counts
 from evenhand.metrics.label_rows import LabelRows
 
@@ -32,11 +32,11 @@ def subject_of_rows(
     topk: int = 5,
 ) -> Subject:
     """Code the rows and count them, for the intersection of all attributes and for each one alone."""
-    y, p, names = code_labels(y_true, y_pred, classes, positive)
-    rows = y.shape[0]
-    grouped = Groups.from_any(groups, rows)
+    labels = code_labels(y_true, y_pred, classes, positive)
+    names, grouped = labels.classes, Groups.from_any(groups, len(labels.y))
     w = None if weights is None else as_array(weights).astype(np.float64)
-    y, p, grouped, w, s, missing = _without_missing(y, p, grouped, w, scores)
+    s = None if scores is None else _as_scores(scores, labels)
+    y, p, grouped, w, s, missing = _without_missing(labels.y, labels.p, grouped, w, s)
     main = _grouping(y, p, grouped, w, s, names, topk)
     alone = (
         tuple(
@@ -51,98 +51,14 @@ def subject_of_rows(
     return Subject(main, names, task_of(main.counts), alone, missing, runs, name, score_kind=kind)
 
 
-def code_labels(
-    y_true: object, y_pred: object, classes: object | None = None, positive: object | None = None
-) -> tuple[Array, Array, tuple[str, ...]]:
-    """Codes of labels and predictions over one set of classes, -1 where either is missing.
-
-    The classes are the sorted values of both (or those given); the positive class comes last.
-
-    >>> code_labels(["no", "yes"], ["yes", "yes"])
-    (array([0, 1]), array([1, 1]), ('no', 'yes'))
-    """
-    y, p = (as_array(values) for values in (y_true, y_pred))
-    if y.size == 0:
-        raise ValueError("there are no rows: labels and predictions are empty")
-    _check_kinds(y, p)
-    if y.ndim == 2:
-        return _multilabel(y), _multilabel(p), tuple(f"label {k}" for k in range(y.shape[1]))
-    stacked = np.concatenate([y.reshape(-1), p.reshape(-1)])
-    order = None if classes is None else list(as_array(classes).tolist())
-    names, codes = code_values(stacked, order, "labels")
-    if len(names) < 2:
-        names, codes = _two_classes(names, codes)
-    if positive is not None:
-        names, codes = _positive_last(names, codes, str(positive))
-    return codes[: y.size].reshape(y.shape), codes[y.size :].reshape(p.shape), names
-
-
-def _check_kinds(y: Array, p: Array) -> None:
-    if p.dtype.kind == "f" and p.ndim == y.ndim + 1 and p.shape[0] == y.shape[0]:
-        raise ValueError(
-            f"predictions of the shape {p.shape} look like scores, one column a class; pass them "
-            "as scores= and their largest column as predictions"
-        )
-    if p.dtype.kind == "f" and not bool(np.all(np.isnan(p) | (p == np.round(p)))):
-        raise ValueError(
-            "the predictions are not whole numbers: pass scores as scores=, and predicted classes here"
-        )
-    texts = [array.dtype.kind in "US" or (array.dtype.kind == "O" and _holds_text(array)) for array in (y, p)]
-    if texts[0] != texts[1]:
-        kinds = ["text" if text else "numbers" for text in texts]
-        raise ValueError(
-            f"labels hold {kinds[0]} (like {_first(y)!r}) and predictions {kinds[1]} (like {_first(p)!r}): "
-            "both must use the same classes"
-        )
-
-
-def _holds_text(array: Array) -> bool:
-    return isinstance(_first(array), str)
-
-
-def _first(array: Array) -> Any:
-    return next(
-        (value for value in array.reshape(-1)[:1000].tolist() if value is not None and value == value), None
-    )
-
-
-def _multilabel(values: Array) -> Array:
-    codes = values.astype(np.float64)
-    if not bool(np.all(np.isnan(codes) | (codes == 0) | (codes == 1))):
-        raise ValueError("labels with one column each must be 0 or 1 everywhere (multi-label)")
-    return np.nan_to_num(codes, nan=-1).astype(np.int64)
-
-
-def _two_classes(names: tuple[str, ...], codes: Array) -> tuple[tuple[str, ...], Array]:
-    """A single class in all rows is still one of two: 0/1 if it is one of them, else it and its absence."""
-    only = names[0] if names else "0"
-    if only in ("0", "False"):
-        return (only, "1" if only == "0" else "True"), codes
-    if only in ("1", "True"):
-        return ("0" if only == "1" else "False", only), np.where(codes < 0, codes, 1)
-    return (f"not {only}", only), np.where(codes < 0, codes, 1)
-
-
-def _positive_last(names: tuple[str, ...], codes: Array, positive: str) -> tuple[tuple[str, ...], Array]:
-    if positive not in names:
-        raise ValueError(
-            f"the positive class '{positive}' does not occur; the classes are {', '.join(names)}"
-        )
-    order = [k for k, name in enumerate(names) if name != positive] + [names.index(positive)]
-    place = np.full(len(names) + 1, -1)
-    place[order] = np.arange(len(names))
-    return tuple(names[k] for k in order), place[codes]
-
-
 def _without_missing(
-    y: Array, p: Array, groups: Groups, w: Array | None, scores: object | None
+    y: Array, p: Array, groups: Groups, w: Array | None, s: Array | None
 ) -> tuple[Array, Array, Groups, Array | None, Array | None, int]:
     """Leave out the rows that lack a label or a prediction; they are counted, and the audit says so."""
     if p.shape[-y.ndim :] != y.shape:
         raise ValueError(
             f"{len(y)} labels but predictions of the shape {p.shape}: they must have the same rows"
         )
-    s = None if scores is None else _as_scores(scores, y)
     lacking = (y < 0).reshape(len(y), -1).any(axis=1)
     guess = p if p.ndim > y.ndim else p[None]
     lacking |= (guess < 0).reshape(guess.shape[0], len(y), -1).any(axis=(0, 2))
@@ -163,18 +79,27 @@ def _without_missing(
     )
 
 
-def _as_scores(scores: object, y: Array) -> Array:
+def _as_scores(scores: object, labels: Labels) -> Array:
+    """Scores as numbers: one column for the positive class, or one a class in the order of the classes."""
     values = as_array(scores).astype(np.float64)
-    if values.shape[0] != len(y):
-        raise ValueError(f"{values.shape[0]} scores for {len(y)} rows")
-    outside = ~((values >= 0) & (values <= 1))
-    if outside.any():
-        row = int(np.argmax(outside.reshape(len(y), -1).any(axis=1)))
+    rows = len(labels.y)
+    if values.ndim not in (1, 2) or values.shape[0] != rows:
+        raise ValueError(f"scores of the shape {values.shape} for {rows} rows")
+    if values.ndim == 2 and values.shape[1] != len(labels.classes):
         raise ValueError(
-            f"score {np.atleast_2d(values.T).T[row].tolist()} in row {row} is outside [0, 1]: "
-            "scores must be probabilities"
+            f"{values.shape[1]} columns of scores for {len(labels.classes)} classes: {labels.classes}"
         )
-    return values[:, 1] if values.ndim == 2 and values.shape[1] == 2 and y.ndim == 1 else values
+    needed = (labels.y >= 0).reshape(rows, -1).all(axis=1)
+    outside = ~((values >= 0) & (values <= 1)).reshape(rows, -1).all(axis=1) & needed
+    if outside.any():
+        row = int(np.argmax(outside))
+        raise ValueError(
+            f"score {values[row].tolist()} in row {row} is outside [0, 1]: scores are probabilities"
+        )
+    if values.ndim == 1 or labels.y.ndim == 2:
+        return values
+    ordered = values[:, labels.columns]
+    return ordered[:, 1] if len(labels.classes) == 2 else ordered
 
 
 def _grouping(
@@ -203,11 +128,14 @@ def models_of_rows(
     classes: object | None = None,
 ) -> Rows:
     """Code labels, the predictions of every model and the groups for a comparison."""
+    if len(predictions) < 2:
+        raise ValueError("a comparison needs at least two models")
     arrays = {name: as_array(values) for name, values in predictions.items()}
     truth = as_array(y_true)
     _check_models(truth, arrays)
     flat = np.concatenate([array.reshape(-1) for array in arrays.values()])
-    y, p, names = code_labels(truth, flat, classes, positive)
+    labels = code_labels(truth, flat, classes, positive)
+    y, p, names = labels.y, labels.p, labels.classes
     edges = np.cumsum([0, *(array.size for array in arrays.values())])
     coded = {
         name: p[start:stop].reshape(arrays[name].shape)
@@ -237,6 +165,6 @@ def _check_models(y: Array, predictions: Mapping[str, Array]) -> None:
             "a comparison takes one label a row; compare the labels of a multi-label task one by one"
         )
     for name, array in predictions.items():
-        _check_kinds(y, array)
+        check_kinds(y, array)
         if array.ndim not in (1, 2) or array.shape[-1] != len(y):
             raise ValueError(f"model '{name}' has predictions of the shape {array.shape} for {len(y)} labels")

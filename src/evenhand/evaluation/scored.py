@@ -91,9 +91,17 @@ def measure_scores(data: ScoreData, frame: Frame, metrics: Sequence[Metric]) -> 
     """All score metrics with intervals."""
     margins = frame.view().margins
     usable = [m for m in metrics if m.statistic is None or set(m.statistic.rates()) <= set(data.rates)]
+    if not len(frame.chosen):
+        return {metric.key: _without_groups(metric, data) for metric in usable}
     view = _view(data.rates, data.pooled, frame.chosen, margins)
     draws = _draw(data, frame, usable, view) if frame.options.replicates and len(frame.chosen) else {}
     return {metric.key: _measure_one(metric, data, frame, view, draws.get(metric.key)) for metric in usable}
+
+
+def _without_groups(metric: Metric, data: ScoreData) -> MetricValue:
+    """Nothing can be compared; the average precision of all rows is still there."""
+    value = data.single.get("map", NAN) if metric.key == "map" else NAN
+    return MetricValue(metric.key, value, undefined=() if value == value else ("no group has enough rows",))
 
 
 def _view(
@@ -184,7 +192,9 @@ def _draw_one(
         values, middle = (metric.statistic.value(part) for part in (seen, centre))
         error = np.abs(metric.reduce(values, view) - metric.reduce(middle, view))
         return Draws(error, error, False)
-    return Draws(metric.reduce(found[0], view), metric.reduce(found[1], view), True)
+    # labels are drawn apart; sorted, their errors move together, which is the most they can add up to
+    down, up = (np.sort(side, axis=0) for side in found)
+    return Draws(metric.reduce(down, view), metric.reduce(up, view), True)
 
 
 def _join(parts: list[Draws]) -> Draws:

@@ -24,7 +24,9 @@ MOST_CELLS = 1 << 24
 def shift_to_groups(frame: Frame, counts: Counts, wanted: Sequence[str]) -> dict[str, MetricValue]:
     """The largest CEV and SDE of a group against all rows, with the group that has it."""
     keys = [key for key in wanted if key in KEYS]
-    if not keys or not len(frame.chosen):
+    if not len(frame.chosen):
+        return {key: MetricValue(key, NAN, undefined=("no group has enough rows",)) for key in keys}
+    if not keys:
         return {}
     observed = _values(frame, counts)
     drawn: dict[str, FloatArray] = {}

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evenhand.arrays import Array, FloatArray
+from evenhand.metrics.resample import Resampling
 
 BLOCK = 1 << 14  # distinct rows turned into table cells at once
 MOST_PRODUCTS = 1 << 33  # multiplications spent on replicates; beyond it there are fewer of them
@@ -59,11 +60,12 @@ class LabelRows:
         cost = len(self.rows) * int(self.truth.shape[1]) * (self.n_groups + 1) * 4
         return max(min(wanted, FEWEST), min(wanted, MOST_PRODUCTS // max(cost, 1)))
 
-    def draw(self, replicates: int, rng: np.random.Generator) -> Array:
-        """Cells `[R, L, G + 1, 2, 2]` of resampled rows, the size of every group kept."""
+    def draw(self, replicates: int, rng: np.random.Generator, how: Resampling = "stratified") -> Array:
+        """Cells `[R, L, G + 1, 2, 2]` of resampled rows; `stratified` keeps the size of every group."""
         drawn = np.zeros((replicates, len(self.rows)))
-        for group in range(self.n_groups + 1):
-            inside = np.flatnonzero(self.group == group)
+        strata = self.group if how == "stratified" else np.zeros_like(self.group)
+        for stratum in np.unique(strata):
+            inside = np.flatnonzero(strata == stratum)
             if len(inside):
                 part = self.rows[inside]
                 drawn[:, inside] = rng.multinomial(part.sum(), part / part.sum(), size=replicates)

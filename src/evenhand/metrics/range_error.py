@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from evenhand.arrays import Array, FloatArray
-from evenhand.metrics.undefined import divide, index_of_largest, max_defined, min_defined
+from evenhand.metrics.undefined import divide, index_of_largest, max_defined, mean_defined, min_defined
 
 TINY = 1e-12
 
@@ -51,11 +51,15 @@ def candidates(observed: FloatArray, errors: FloatArray) -> tuple[Array, Array]:
     distance between the two.
     """
     top, bottom = (index_of_largest(side)[..., None] for side in (observed, -observed))
-    behind = max_defined(_of(errors, top) - errors, axis=0)
-    above = max_defined(errors - _of(errors, bottom), axis=0)
+    behind, above = _reach(_of(errors, top) - errors), _reach(errors - _of(errors, bottom))
     return max_defined(observed)[..., None] - observed <= behind, observed - min_defined(observed)[
         ..., None
     ] <= above
+
+
+def _reach(errors: FloatArray) -> FloatArray:
+    """The farthest that an error goes: the largest of the replicates, or 3.5 deviations if those are few."""
+    return np.fmax(max_defined(errors, axis=0), 3.5 * np.sqrt(mean_defined(errors * errors, axis=0)))
 
 
 def _of(errors: FloatArray, group: Array) -> FloatArray:

@@ -63,16 +63,20 @@ def smoothed(counts: Counts, strength: float = 1.0) -> FloatArray:
 
     A group with 3 hits in 3 cases would otherwise be resampled to 3 of 3 for ever, and its interval would
     have no width. What is borrowed is right as often as the label is right over all groups, and otherwise its
-    commonest mistake, so that a table of many classes stays sparse. The share of each label within the group
-    stays as it is.
+    commonest mistake, so that a table of many classes stays sparse. The size of the group stays as it is, and
+    nearly so the share of each label in it.
 
     >>> smoothed(Counts.from_table([[[3, 0], [0, 0]], [[2, 4], [0, 0]]]))[:, 0].round(2).tolist()
     [[2.66, 0.34], [2.18, 3.82], [0.0, 0.0]]
     """
     rows = counts.rows.astype(np.float64)
-    label = rows.sum(axis=-1, keepdims=True)
-    borrowed = strength * _commonest(rows.sum(axis=-3, keepdims=True))
-    return np.where(label > 0, (rows + borrowed) * (label / (label + strength)), 0.0)
+    label, pooled = rows.sum(axis=-1, keepdims=True), rows.sum(axis=-3, keepdims=True)
+    size = label.sum(axis=-2, keepdims=True)
+    share = pooled.sum(axis=-1, keepdims=True) / np.maximum(pooled.sum(axis=(-1, -2), keepdims=True), 1.0)
+    lent = strength * np.where(label > 0, 1.0, share)  # of a label the group lacks, as much as is usual
+    borrowed = rows + lent * _commonest(pooled)
+    kept = np.where(label > 0, label / (label + strength), 1.0) * borrowed
+    return np.where(size > 0, kept * size / np.maximum(kept.sum(axis=(-1, -2), keepdims=True), 1e-300), 0.0)
 
 
 def _commonest(pooled: FloatArray) -> FloatArray:

@@ -56,7 +56,7 @@ class Sampler(Protocol):
 def sampler_of(counts: Counts, how: Resampling, rows: LabelRows | None) -> Sampler:
     """The sampler that fits the data."""
     if rows is not None:
-        return LabelSampler(counts, rows)
+        return LabelSampler(counts, rows, how)
     filled = np.count_nonzero(counts.rows)
     if not counts.multilabel and counts.cells.size > SPARSE and filled < counts.cells.size // 4:
         return FilledCells(counts, how)
@@ -109,6 +109,7 @@ class LabelSampler:
 
     counts: Counts
     rows: LabelRows
+    how: Resampling
 
     @property
     def size(self) -> int:
@@ -125,7 +126,7 @@ class LabelSampler:
 
     def draw(self, replicates: int, rng: np.random.Generator) -> Look:
         """Whole rows, with all their labels."""
-        return _look(self.rows.draw(replicates, rng), multilabel=True)
+        return _look(self.rows.draw(replicates, rng, self.how), multilabel=True)
 
     def deal(self, replicates: int, rng: np.random.Generator) -> Look:
         """Whole rows, dealt to the groups."""
