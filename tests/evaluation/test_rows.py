@@ -7,7 +7,8 @@ import pytest
 import torch
 
 import evenhand
-from evenhand.evaluation.rows import code_labels, models_of_rows
+from evenhand.evaluation.labels import code_labels
+from evenhand.evaluation.rows import models_of_rows
 
 Y = [1, 0, 1, 1, 0, 0, 1, 0]
 P = [1, 0, 0, 1, 1, 0, 1, 0]
@@ -209,10 +210,10 @@ def test_labels_of_minus_one_and_one_are_two_classes(plain, kind):
 
 # -- coding -----------------------------------------------------------------------------------------------
 def test_codes_and_class_names():
-    y, p, names = code_labels([3, 1, 3], [1, 2, 3])
-    assert (y.tolist(), p.tolist(), names) == ([2, 0, 2], [0, 1, 2], ("1", "2", "3"))
-    y, p, names = code_labels(["b", "a"], [["a", "b"], ["b", "b"]], positive="a")
-    assert (y.tolist(), p.tolist(), names) == ([0, 1], [[1, 0], [0, 0]], ("b", "a"))
+    found = code_labels([3, 1, 3], [1, 2, 3])
+    assert (found.y.tolist(), found.p.tolist(), found.classes) == ([2, 0, 2], [0, 1, 2], ("1", "2", "3"))
+    found = code_labels(["b", "a"], [["a", "b"], ["b", "b"]], positive="a")
+    assert (found.y.tolist(), found.p.tolist(), found.classes) == ([0, 1], [[1, 0], [0, 0]], ("b", "a"))
 
 
 @pytest.mark.parametrize(
@@ -227,9 +228,9 @@ def test_codes_and_class_names():
     ],
 )
 def test_a_single_class_is_one_of_two(values, names):
-    y, p, found = code_labels(values, values)
-    assert found == names
-    assert set(y.tolist()) == set(p.tolist()) == {0 if values[0] in (0, False) else 1}
+    found = code_labels(values, values)
+    assert found.classes == names
+    assert set(found.y.tolist()) == set(found.p.tolist()) == {0 if values[0] in (0, False) else 1}
 
 
 def test_multilabel_columns():

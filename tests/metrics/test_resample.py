@@ -136,8 +136,11 @@ def test_a_small_group_borrows_but_keeps_its_size_and_its_share_of_each_label():
     assert abs(cells[0] - counts.cells[0]).max() < 1
 
 
-def test_a_label_nobody_in_the_group_has_is_not_made_up():
-    assert (smoothed(Counts.from_table([[[50, 50], [30, 70]], [[2, 0], [0, 0]]]))[1, 1] == 0).all()
+def test_a_label_nobody_has_is_not_made_up_and_one_the_group_lacks_is_lent_less_than_a_row():
+    assert (smoothed(Counts.from_table([[[50, 50], [0, 0]], [[2, 0], [0, 0]]]))[:, 1] == 0).all()
+    lent = smoothed(Counts.from_table([[[50, 50], [30, 70]], [[2, 0], [0, 0]]]))[1]
+    assert 0 < lent[1].sum() < 1
+    assert lent.sum() == pytest.approx(2)
 
 
 # -- groups dealt at random -------------------------------------------------------------------------------

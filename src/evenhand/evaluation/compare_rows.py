@@ -113,7 +113,7 @@ def _paired(
     chosen: Array,
     options: Options,
 ) -> Paired:
-    """Bootstrap the base and an alternative together; of several runs, the first with the first, and so on."""
+    """Bootstrap base and alternative together; of several runs, the first with the first, and so on."""
     stacks = [np.atleast_2d(rows.predictions[model]) for model in (base, name)]
     pairs = list(zip(*stacks, strict=False))
     share = replace(options, replicates=-(-options.replicates // len(pairs)))

@@ -82,6 +82,7 @@ def paired(joint: Joint, metrics: Sequence[Metric], chosen: Array, options: Opti
     """Differences of all metrics (model 1 minus model 0), and the resampling errors of CEV and SDE."""
     views = [_view(joint, model, None, chosen, options) for model in (0, 1)]
     values = [{metric.key: float(metric(view)) for metric in metrics} for view in views]
+    moved = {key: value - values[0][key] if np.isfinite(value) else NAN for key, value in values[1].items()}
     pairs = _pair_values(joint, None)
     errors: dict[str, list[FloatArray]] = {metric.key: [] for metric in metrics}
     pair_errors: dict[str, list[FloatArray]] = {key: [] for key in PAIR_KEYS}
@@ -90,8 +91,8 @@ def paired(joint: Joint, metrics: Sequence[Metric], chosen: Array, options: Opti
             drawn = [_view(joint, model, weights, chosen, options) for model in (0, 1)]
             for metric in metrics:
                 with np.errstate(invalid="ignore"):  # an unsmoothed epsilon may be infinite in both
-                    moved = metric(drawn[1]) - metric(drawn[0])
-                errors[metric.key].append(moved - (values[1][metric.key] - values[0][metric.key]))
+                    error = metric(drawn[1]) - metric(drawn[0]) - moved[metric.key]
+                errors[metric.key].append(error)
             for key, value in _pair_values(joint, weights).items():
                 pair_errors[key].append(value - pairs[key])
     found = {
@@ -203,7 +204,7 @@ def _with_runs(found: Difference, base: FloatArray, other: FloatArray, confidenc
 
 
 def mean_of_pairs(parts: Sequence[Paired]) -> Paired:
-    """One bootstrap for several pairs of runs: the rows are the same, so the errors are alike, not independent."""
+    """One bootstrap for several pairs of runs: their rows are the same, so their errors are alike."""
     if len(parts) == 1:
         return parts[0]
     found = {}

@@ -23,8 +23,8 @@ def notes_on(
     if unknown := subject.grouping.unknown_rows:
         verb = "has" if unknown == 1 else "have"
         notes.append(
-            f"{_rows(unknown)} ({unknown / total:.1%}) {verb} no known group: counted, but in no gap; every gap "
-            "has bounds for what they could be"
+            f"{_rows(unknown)} ({unknown / total:.1%}) {verb} no known group: counted, but in no gap; every "
+            "gap has bounds for what they could be"
         )
     occurring = [row for row in groups if row.n]
     absent = [row.name for row in groups if not row.n]

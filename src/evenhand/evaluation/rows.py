@@ -128,7 +128,7 @@ def models_of_rows(
     classes: object | None = None,
 ) -> Rows:
     """Code labels, the predictions of every model and the groups for a comparison."""
-    if len(predictions) < 2:
+    if not predictions:
         raise ValueError("a comparison needs at least two models")
     arrays = {name: as_array(values) for name, values in predictions.items()}
     truth = as_array(y_true)

@@ -113,7 +113,7 @@ def _interval(
     """Interval of a single run around the mean, and the deviation that the sample of rows alone causes."""
     pairs = [
         (draw, value - mean) for draw, value in zip(draws, values, strict=True)
-        if draw is not None and np.isfinite(value - mean)
+        if draw is not None and np.isfinite(value) and np.isfinite(mean)
     ]  # fmt: skip
     if not pairs:
         return NAN, NAN, NAN

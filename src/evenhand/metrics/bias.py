@@ -62,26 +62,24 @@ def disparate_impact(view: View) -> FloatArray:
     return np.where(never, 1.0 if view.convention == "artifact" else 0.0, value)
 
 
-def selection_deviation(view: View) -> FloatArray:
-    """SPSF: sum over groups of Pr[g] |PPR - PPR_g|."""
-    return _weighted_deviation(view, "selection", view.shares)
+def from_pooled(rate: str) -> Callable[[View], FloatArray]:
+    """Signed distance of each group's rate from the pooled one, `[..., K, G]`."""
+    return lambda view: view.rate(rate) - view.pooled_rate(rate)
 
 
-def false_positive_deviation(view: View) -> FloatArray:
+def weighted_by_rows(distances: FloatArray, view: View) -> FloatArray:
+    """SPSF: sum over groups of Pr[g] |PPR - PPR_g|; the weights of the groups that have a rate sum to 1."""
+    weights = np.where(np.isnan(distances), np.nan, view.shares)
+    value = divide(sum_defined(weights * np.abs(distances)), sum_defined(weights))
+    return np.where(count_defined(distances) >= 2, value, np.nan)
+
+
+def weighted_for_false_positives(distances: FloatArray, view: View) -> FloatArray:
     """FPSF: sum over groups of Pr[g] |FPR - FPR_g|; `artifact` weights by the group's share of negatives."""
-    if view.convention == "artifact":
-        n = view.margins.n.sum(axis=-1, keepdims=True)
-        distance = np.abs(view.pooled_rate("fpr") - view.rate("fpr"))
-        return np.asarray((divide(view.margins.negatives, n) * distance).sum(axis=-1))
-    return _weighted_deviation(view, "fpr", view.shares)
-
-
-def _weighted_deviation(view: View, rate: str, weights: FloatArray) -> FloatArray:
-    """Weighted distance of the groups' rates from the pooled one; the weights of defined groups sum to 1."""
-    distance = np.abs(view.pooled_rate(rate) - view.rate(rate))
-    weights = np.where(np.isnan(distance), np.nan, weights)
-    value = divide(sum_defined(weights * distance), sum_defined(weights))
-    return np.where(count_defined(distance) >= 2, value, np.nan)
+    if view.convention != "artifact":
+        return weighted_by_rows(distances, view)
+    n = view.margins.n.sum(axis=-1, keepdims=True)
+    return np.asarray((divide(view.margins.negatives, n) * np.abs(distances)).sum(axis=-1))
 
 
 def true_positive_gap(view: View) -> FloatArray:
@@ -103,16 +101,22 @@ def _odds_gap(view: View, rate: str) -> FloatArray:
     return np.where(rates[..., 1] == 0, 0.0, plain)  # ... and a ratio's guard was left in a difference
 
 
-def bias_amplification(view: View) -> FloatArray:
+def share_change(view: View) -> FloatArray:
+    """Share of each group among those predicted as the class, less its share among those of the class."""
+    m = view.margins
+    return divide(m.predicted, m.predicted.sum(axis=-1, keepdims=True)) - divide(
+        m.actual, m.actual.sum(axis=-1, keepdims=True)
+    )
+
+
+def amplification(changes: FloatArray, view: View) -> FloatArray:
     """BA: |share of g* among those predicted as the class - its share among those of the class|.
 
     g* is the group with the largest share of the class's true members (the first one on ties).
     """
-    m = view.margins
-    predicted, actual = (divide(part, part.sum(axis=-1, keepdims=True)) for part in (m.predicted, m.actual))
-    largest = m.actual.argmax(axis=-1)[..., None]
-    shares = (np.take_along_axis(part, largest, -1)[..., 0] for part in (predicted, actual))
-    value = np.where(view.several, np.abs(np.subtract(*shares)), np.nan)  # with one group all shares are 1
+    largest = np.broadcast_to(amplified_group(view), (*changes.shape[:-1], 1))
+    change = np.take_along_axis(changes, largest, -1)[..., 0]
+    value = np.where(view.several, np.abs(change), np.nan)  # with one group all shares are 1
     if view.convention == "strict":
         return value
     return _shifted(value) if view.convention == "artifact" else np.nan_to_num(value, nan=0.0)

@@ -133,8 +133,9 @@ class Compared(Statistic):
         return -_widest(lowest, highest, lambda a, b: -divide(a, b)), np.where(np.isnan(best), 1.0, best)
 
     def deviations(self, centre: View, replicates: View, select: View) -> Interval | None:
-        if self.how == "spread":
-            return None
+        if self.how == "spread":  # a size: off by no more than the spread of the errors
+            error = _spread(replicates.rate(self.rate) - centre.rate(self.rate))
+            return error, error
         if self.how == "to_overall":
             return self._distance_deviations(centre, replicates)
         observed, middle, drawn = (view.rate(self.rate) for view in (select, centre, replicates))
@@ -238,28 +239,59 @@ class Computed(Statistic):
     """Any other function of the view.
 
     `compares` names the rates that explain where it is undefined, `who` the groups that decided it; when the
-    value is the range of some quantity over the groups, `ranged` returns that quantity `[..., K, G]`.
+    value is the range of some quantity over the groups, `ranged` returns that quantity `[..., K, G]`; with
+    `lowest`, the value is the smallest of them.
     """
 
     function: Callable[[View], FloatArray]
     compares: tuple[str, ...] = ()
     who: Callable[[View], Array] | None = None
     ranged: Callable[[View], FloatArray] | None = None
+    lowest: bool = False
 
     def deviations(self, centre: View, replicates: View, select: View) -> Interval | None:
         if self.ranged is None:
             return None
         observed, middle, drawn = (self.ranged(view) for view in (select, centre, replicates))
-        if not bool(np.isfinite(observed).all() and np.isfinite(middle).all()):
+        if bool(np.isinf(observed).any() or np.isinf(middle).any()):
             return None  # unsmoothed logarithms of a rate of 0
-        errors = np.maximum(drawn - middle, -LARGE)  # an unsmoothed rate of 0 may be drawn
-        return range_deviations(observed, errors, "gap", lowest=False)
+        with np.errstate(invalid="ignore"):  # an unsmoothed rate of 0 may be drawn
+            errors = np.maximum(drawn - middle, -LARGE)
+        return range_deviations(observed, errors, "worst" if self.lowest else "gap", self.lowest)
 
     def rates(self) -> tuple[str, ...]:
         return self.compares
 
     def value(self, view: View) -> FloatArray:
         return self.function(view)
+
+    def deciders(self, view: View) -> Array | None:
+        return None if self.who is None else self.who(view)
+
+
+@dataclass(frozen=True)
+class Size(Statistic):
+    """The size of signed distances `[..., K, G]`: a weighted sum of their absolute values, for example.
+
+    By the triangle inequality it is off by no more than the size of the distances' errors. Resampling the
+    size itself fails where it is near 0, because every replicate exceeds that. `size(distances, view)` may
+    take weights from the view; `compares` and `who` are those of `Computed`.
+    """
+
+    distances: Callable[[View], FloatArray]
+    size: Callable[[FloatArray, View], FloatArray]
+    compares: tuple[str, ...] = ()
+    who: Callable[[View], Array] | None = None
+
+    def rates(self) -> tuple[str, ...]:
+        return self.compares
+
+    def value(self, view: View) -> FloatArray:
+        return self.size(self.distances(view), view)
+
+    def deviations(self, centre: View, replicates: View, select: View) -> Interval | None:
+        error = self.size(self.distances(replicates) - self.distances(centre), select)
+        return error, error
 
     def deciders(self, view: View) -> Array | None:
         return None if self.who is None else self.who(view)

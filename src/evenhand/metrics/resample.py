@@ -58,25 +58,27 @@ def draw(
     return Counts(weights, cells, multilabel=counts.multilabel)
 
 
-def smoothed(counts: Counts, strength: float = 1.0) -> FloatArray:
-    """Cells in which every group borrows `strength` rows a label from all groups together.
+def smoothed(counts: Counts, borrowed: float = 1.0, even: float = 2.0) -> FloatArray:
+    """Cells in which every group has a few rows more of each label, so that no rate is resampled as certain.
 
-    A group with 3 hits in 3 cases would otherwise be resampled to 3 of 3 for ever, and its interval would
-    have no width. What is borrowed is right as often as the label is right over all groups, and otherwise its
-    commonest mistake, so that a table of many classes stays sparse. The size of the group stays as it is, and
-    nearly so the share of each label in it.
+    A group with 25 hits in 25 cases would otherwise be resampled to 25 of 25 for ever, and its interval would
+    have no width. It gets `even` hits and as many misses (A. Agresti and B. Coull, The American Statistician
+    1998), and `borrowed` rows that are right as often as the label is right over all groups. Misses are the
+    label's commonest mistake, so that a table of many classes stays sparse. A label that the group lacks is
+    lent as much of `borrowed` rows as is usual over all groups: its precision is not certain either. The size
+    of the group stays as it is, and nearly so the share of each label in it.
 
     >>> smoothed(Counts.from_table([[[3, 0], [0, 0]], [[2, 4], [0, 0]]]))[:, 0].round(2).tolist()
-    [[2.66, 0.34], [2.18, 3.82], [0.0, 0.0]]
+    [[2.08, 0.92], [2.48, 3.52], [0.0, 0.0]]
     """
     rows = counts.rows.astype(np.float64)
     label, pooled = rows.sum(axis=-1, keepdims=True), rows.sum(axis=-3, keepdims=True)
-    size = label.sum(axis=-2, keepdims=True)
-    share = pooled.sum(axis=-1, keepdims=True) / np.maximum(pooled.sum(axis=(-1, -2), keepdims=True), 1.0)
-    lent = strength * np.where(label > 0, 1.0, share)  # of a label the group lacks, as much as is usual
-    borrowed = rows + lent * _commonest(pooled)
-    kept = np.where(label > 0, label / (label + strength), 1.0) * borrowed
-    return np.where(size > 0, kept * size / np.maximum(kept.sum(axis=(-1, -2), keepdims=True), 1e-300), 0.0)
+    pattern, size = _commonest(pooled), label.sum(axis=-2, keepdims=True)
+    extra = borrowed * pattern + even * (pattern > 0)
+    present = (rows + extra) * (label / (label + extra.sum(axis=-1, keepdims=True)))
+    usual = pooled.sum(axis=-1, keepdims=True) / np.maximum(pooled.sum(axis=(-1, -2), keepdims=True), 1.0)
+    cells = np.where(label > 0, present, borrowed * usual * pattern)
+    return np.where(size > 0, cells * size / np.maximum(cells.sum(axis=(-1, -2), keepdims=True), 1e-300), 0.0)
 
 
 def _commonest(pooled: FloatArray) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evenhand.metrics import bias
-from evenhand.metrics.compare import Compared, Computed, OneMinus, gap
+from evenhand.metrics.compare import Compared, OneMinus, Size, gap
 from evenhand.metrics.metric import row
 
 CITATION = "Qian et al. 2021, Are My Deep Learning Systems Fair?, NeurIPS (S0)"
@@ -30,7 +30,7 @@ ROWS = [
         "spsf",
         "statistical parity subgroup fairness (SPSF)",
         "mean over classes of sum_g Pr[g] |PPR - PPR_g|",
-        Computed(bias.selection_deviation, ("selection",)),
+        Size(bias.from_pooled("selection"), bias.weighted_by_rows, ("selection",)),
         CITATION,
         "S0",
         average="mean",
@@ -39,7 +39,7 @@ ROWS = [
         "fpsf",
         "false positive subgroup fairness (FPSF)",
         "mean over classes of sum_g Pr[g] |FPR - FPR_g|",
-        Computed(bias.false_positive_deviation, ("fpr",)),
+        Size(bias.from_pooled("fpr"), bias.weighted_for_false_positives, ("fpr",)),
         CITATION,
         "S0",
         average="mean",
@@ -66,7 +66,7 @@ ROWS = [
         "ba",
         "bias amplification (BA)",
         "mean over classes of |Pr(g* | predicted) - Pr(g* | true)|, g* = largest true share",
-        Computed(bias.bias_amplification, (), bias.amplified_group),
+        Size(bias.share_change, bias.amplification, (), bias.amplified_group),
         CITATION,
         "S0",
         average="mean",

@@ -54,7 +54,12 @@ ROWS = [
         "min_acc.label_attr",
         "lowest accuracy of a label x group cell",
         "min over cells of the accuracy",
-        Computed(lambda view: multitask.lowest_accuracy(view, "label_attr"), ("tpr",)),
+        Computed(
+            lambda view: multitask.lowest_accuracy(view, "label_attr"),
+            ("tpr",),
+            ranged=lambda view: multitask.cell_accuracies(view, "label_attr"),
+            lowest=True,
+        ),
         CITATION,
         "S1",
         better="higher",

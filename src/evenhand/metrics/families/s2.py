@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from evenhand.arrays import FloatArray
-from evenhand.metrics.compare import Computed
+from evenhand.metrics.bias import from_pooled
+from evenhand.metrics.compare import Size
 from evenhand.metrics.metric import INFINITY, row
 from evenhand.metrics.undefined import count_defined, sum_defined
 from evenhand.metrics.view import View
@@ -13,14 +14,13 @@ from evenhand.metrics.view import View
 CITATION = "Measure Twice, Cut Once: Quantifying Bias and Fairness in Deep Neural Networks (S2)"
 
 
-def _group_sum(rate: str) -> Computed:
+def _group_sum(rate: str) -> Size:
     """Sum over groups of the distance to the pooled rate; undefined with fewer than two groups."""
 
-    def value(view: View) -> FloatArray:
-        distance = np.abs(view.pooled_rate(rate) - view.rate(rate))
-        return np.where(count_defined(distance) >= 2, sum_defined(distance), np.nan)
+    def total(distances: FloatArray, view: View) -> FloatArray:
+        return np.where(count_defined(distances) >= 2, sum_defined(np.abs(distances)), np.nan)
 
-    return Computed(value, (rate,))
+    return Size(from_pooled(rate), total, (rate,))
 
 
 ROWS = [
