@@ -9,12 +9,10 @@ from collections.abc import Iterator
 
 import polars as pl
 
+import evenhand
+from evenhand import Attribute, Counts, Groups
 from evenhand.data import packaged
-from evenhand.groups import Attribute, Groups
 from evenhand.metrics import rates
-from evenhand.metrics.catalogue import CATALOGUE
-from evenhand.metrics.counts import Counts
-from evenhand.metrics.view import View
 
 # Codes are fixed before the first batch. A batch without first-class passengers then has empty cells for
 # them, and cannot push the second class into their place.
@@ -43,9 +41,10 @@ def main() -> None:
     print(f"the same as counting all rows at once: {total == count(table)}")
     for name, tpr, fpr in zip(LEVELS, rates.tpr(total), rates.fpr(total), strict=True):
         print(f"class {name}: true positive rate {tpr:.3f}, false positive rate {fpr:.3f}")
-    view = View(total.margins())
+    found = evenhand.audit_counts(total, LEVELS, attribute="class")
     for key in ("tpr.gap", "fpr.gap", "odds.max"):
-        print(f"{key:8} {float(CATALOGUE[key](view)):.3f}")
+        metric = found.metrics[key]
+        print(f"{key:8} {metric.value:.3f} (95% interval {metric.low:.3f} to {metric.high:.3f})")
 
 
 if __name__ == "__main__":

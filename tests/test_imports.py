@@ -23,8 +23,8 @@ LAYERS = [
     {"study", "compress"},
     {"statistics", "tables", "report"},  # the report reads plain dictionaries, so it needs no audit
     {"evaluation"},  # the audit itself: counts in, the dictionary out
-    {"api", "adapters"},
-    {"cli"},
+    {"api"},
+    {"cli", "adapters"},
 ]
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
 

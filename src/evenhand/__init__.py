@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evenhand.api import audit, compare
+    from evenhand.api import audit, audit_counts, compare
     from evenhand.evaluation.audit import Audit
     from evenhand.evaluation.comparison import Comparison
     from evenhand.groups import Attribute, Groups
@@ -24,10 +24,21 @@ _HOMES = {
     "Counts": "evenhand.metrics.counts",
     "Groups": "evenhand.groups",
     "audit": "evenhand.api",
+    "audit_counts": "evenhand.api",
     "compare": "evenhand.api",
 }
 
-__all__ = ["CATALOGUE", "Attribute", "Audit", "Comparison", "Counts", "Groups", "audit", "compare"]
+__all__ = [
+    "CATALOGUE",
+    "Attribute",
+    "Audit",
+    "Comparison",
+    "Counts",
+    "Groups",
+    "audit",
+    "audit_counts",
+    "compare",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -10,7 +10,9 @@ from evenhand.evaluation.compare_rows import compare_rows
 from evenhand.evaluation.comparison import Comparison
 from evenhand.evaluation.options import Options
 from evenhand.evaluation.rows import models_of_rows, subject_of_rows
+from evenhand.evaluation.subject import subject_of_counts
 from evenhand.levels import level_name
+from evenhand.metrics.counts import Counts
 
 
 def audit(
@@ -57,6 +59,30 @@ def audit(
         topk=chosen.topk,
     )
     return assess(subject, chosen)
+
+
+def audit_counts(
+    counts: Counts,
+    group_names: Sequence[object] | None = None,
+    class_names: Sequence[object] | None = None,
+    attribute: str = "group",
+    *,
+    metrics: Sequence[str] | None = None,
+    name: str | None = None,
+    **options: Any,
+) -> Audit:
+    """Audit counts that are already there: batches added up, processes merged, a table from elsewhere.
+
+    Counts `[R, G, C, C]` are R runs. Options are those of `audit`.
+
+    >>> counts = Counts.from_predictions([0, 1], [0, 1], [0, 1]) + Counts.from_predictions([1, 1], [1, 0], [0, 1])
+    >>> found = audit_counts(counts, ["a", "b"], metrics=["tpr.gap"])
+    >>> found.n, found.metrics["tpr.gap"].value, found.metrics["tpr.gap"].decided_by
+    (4, 0.5, ('a', 'b'))
+    """
+    return assess(
+        subject_of_counts(counts, group_names, class_names, attribute, name), _options(metrics, **options)
+    )
 
 
 def compare(

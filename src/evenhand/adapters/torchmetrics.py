@@ -20,9 +20,9 @@ except ImportError as error:
         "evenhand.adapters.torchmetrics needs torchmetrics: pip install 'evenhand[torchmetrics]'"
     ) from error
 
-from evenhand.evaluation.audit import Audit, assess
-from evenhand.evaluation.options import Options, chosen_metrics
-from evenhand.evaluation.subject import Grouping, Subject, task_of
+from evenhand.api import audit_counts
+from evenhand.evaluation.audit import Audit
+from evenhand.evaluation.options import chosen_metrics
 from evenhand.metrics.catalogue import COUNT_METRICS
 from evenhand.metrics.counts import Counts
 
@@ -104,7 +104,7 @@ class GroupCounts(Metric):
 
     def compute(self) -> dict[str, Tensor]:
         """The chosen metrics, in the order in which they were asked for."""
-        found = self._assess(Options(metrics=self.metric_keys, replicates=0)).metrics
+        found = audit_counts(self.counts, metrics=self.metric_keys, replicates=0).metrics
         values = {key: float(found[key].value) for key in self.metric_keys}
         return {key: torch.tensor(value, device=self.cells.device) for key, value in values.items()}
 
@@ -127,25 +127,4 @@ class GroupCounts(Metric):
         with self.sync_context(
             dist_sync_fn=self.dist_sync_fn, should_sync=self._to_sync, should_unsync=self._should_unsync
         ):
-            return self._assess(Options(**options), group_names, class_names, attribute)
-
-    def _assess(
-        self,
-        options: Options,
-        group_names: Sequence[str] | None = None,
-        class_names: Sequence[str] | None = None,
-        attribute: str = "group",
-    ) -> Audit:
-        counts = self.counts
-        names = _names(group_names, counts.n_groups, "groups")
-        levels = tuple({attribute: name} for name in names)
-        classes = _names(class_names, counts.n_classes, "classes")
-        subject = Subject(Grouping((attribute,), names, levels, counts), classes, task_of(counts))
-        return assess(subject, options)
-
-
-def _names(given: Sequence[str] | None, count: int, what: str) -> tuple[str, ...]:
-    names = tuple(str(place) for place in range(count)) if given is None else tuple(given)
-    if len(names) != count:
-        raise ValueError(f"{len(names)} names for {count} {what}")
-    return names
+            return audit_counts(self.counts, group_names, class_names, attribute, **options)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
 from evenhand.arrays import Array
+from evenhand.levels import level_name
 from evenhand.metrics.counts import Counts
 from evenhand.metrics.label_rows import LabelRows
 
@@ -77,3 +79,25 @@ def task_of(counts: Counts) -> Task:
     if counts.multilabel:
         return "multilabel"
     return "binary" if counts.n_classes == 2 else "multiclass"
+
+
+def subject_of_counts(
+    counts: Counts,
+    group_names: Sequence[object] | None = None,
+    class_names: Sequence[object] | None = None,
+    attribute: str = "group",
+    name: str | None = None,
+) -> Subject:
+    """Ready counts as a subject; groups and classes are called by their numbers unless they are named."""
+    names = _names(group_names, counts.n_groups, "groups")
+    classes = _names(class_names, counts.n_classes, "classes")
+    grouping = Grouping((attribute,), names, tuple({attribute: level} for level in names), counts)
+    runs = tuple(f"run {run + 1}" for run in range(grouping.runs))
+    return Subject(grouping, classes, task_of(counts), run_names=runs, name=name)
+
+
+def _names(given: Sequence[object] | None, count: int, what: str) -> tuple[str, ...]:
+    names = range(count) if given is None else given
+    if len(names) != count:
+        raise ValueError(f"{len(names)} names for {count} {what}")
+    return tuple(level_name(entry) for entry in names)
