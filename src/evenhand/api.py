@@ -75,8 +75,9 @@ def audit_counts(
 
     Counts `[R, G, C, C]` are R runs. Options are those of `audit`.
 
-    >>> counts = Counts.from_predictions([0, 1], [0, 1], [0, 1]) + Counts.from_predictions([1, 1], [1, 0], [0, 1])
-    >>> found = audit_counts(counts, ["a", "b"], metrics=["tpr.gap"])
+    >>> first, second = [0, 1], [1, 1]
+    >>> parts = [Counts.from_predictions(y, p, [0, 1]) for y, p in ((first, first), (second, [1, 0]))]
+    >>> found = audit_counts(Counts.merge(parts), ["a", "b"], metrics=["tpr.gap"])
     >>> found.n, found.metrics["tpr.gap"].value, found.metrics["tpr.gap"].decided_by
     (4, 0.5, ('a', 'b'))
     """
