@@ -14,7 +14,7 @@ def test_different_lengths(rows, refused):
     refused(lambda: evenhand.audit(y, p[1:], g), "60 labels", "(59,)")
     refused(lambda: evenhand.audit(y, p, g[1:]), "59 group values for 60 rows")
     refused(lambda: evenhand.audit(y, p, g, weights=np.ones(59)), "59 weights for 60 rows")
-    refused(lambda: evenhand.audit(y, p, g, scores=np.ones(59)), "59 scores for 60 rows")
+    refused(lambda: evenhand.audit(y, p, g, scores=np.ones(59)), "59", "for 60 rows")
     refused(lambda: evenhand.audit(y, p, {"g": g, "h": g[1:]}), "different lengths")
     refused(lambda: evenhand.audit(y, p, evenhand.Groups.from_any(g[1:])), "59 group values for 60 rows")
     refused(lambda: evenhand.compare(y, {"a": p, "b": p}, weights=np.ones(59)), "59 weights for 60 rows")

@@ -122,7 +122,6 @@ def test_intervals_of_perfect_small_groups_have_a_width():
     assert gap.low < 0.45
 
 
-@pytest.mark.xfail(reason="a label that nobody in a group has is not made up, so its precision cannot vary")
 def test_intervals_of_precision_where_a_group_has_one_label_only():
     """Five rows, all positive and all predicted positive: the precision is not known to be 1."""
     y, p, g = [1] * 5 + [0] * 5, [1] * 10, ["a"] * 5 + ["b"] * 5

@@ -133,6 +133,12 @@ class Compared(Statistic):
         return -_widest(lowest, highest, lambda a, b: -divide(a, b)), np.where(np.isnan(best), 1.0, best)
 
     def deviations(self, centre: View, replicates: View, select: View) -> Interval | None:
+        kept = replicates.kept_deviations  # many metrics are made of the same few comparisons
+        if (self.rate, self.how) not in kept:
+            kept[self.rate, self.how] = self._deviations(centre, replicates, select)
+        return kept[self.rate, self.how]
+
+    def _deviations(self, centre: View, replicates: View, select: View) -> Interval | None:
         if self.how == "spread":  # a size: off by no more than the spread of the errors
             error = _spread(replicates.rate(self.rate) - centre.rate(self.rate))
             return error, error

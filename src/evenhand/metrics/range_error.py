@@ -4,14 +4,18 @@ Resampling a gap and reading off percentiles fails where it matters: the largest
 large, and the largest of their resampled copies is larger still. With 8 groups whose rates are truly equal a
 percentile interval never covers 0 (see docs/intervals.md).
 
-So the *errors of the rates* are resampled, e_g = rate*_g - rate_g, and combined over the groups that could
-hold the maximum or the minimum. With H the groups that may be the highest, L those that may be the lowest:
+So the *errors of the rates* are resampled, e_g = rate*_g - rate_g. A gap is the largest difference of a pair;
+with s the deviation of the pair's error and t the largest error of any pair that could be the largest, in
+units of its own s, the true gap lies between max(difference - t s) and max(difference + t s). Likewise for
+the worst and the best group. This is the max-t band of simultaneous inference.
+
+Which pairs could be the largest is found by moment selection (D. Andrews and G. Soares, Econometrica 2010): a
+group may be the highest unless no replicate brings it up to the observed highest. When one group is clearly
+the highest and one clearly the lowest, this is the ordinary interval of their difference.
+
+With more than 24 groups pairs are too many, and the errors' own range is used, which is wider:
 
     observed gap - true gap <= max_H e - min_L e        true gap - observed gap <= max_L e - min_H e
-
-A group belongs to H unless no replicate brings it up to the observed highest: the moment selection of
-D. Andrews and G. Soares, Econometrica 2010. When one group is clearly the highest and one clearly the lowest,
-this is the ordinary interval of their difference.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from evenhand.arrays import Array, FloatArray
 from evenhand.metrics.undefined import divide, index_of_largest, max_defined, mean_defined, min_defined
 
 TINY = 1e-12
+MOST_PAIRED = 24  # groups up to which every pair is looked at
 
 
 def range_deviations(
@@ -34,14 +39,50 @@ def range_deviations(
     >>> errors = np.array([[[0.1, -0.1]], [[-0.1, 0.0]]])
     >>> down, up = range_deviations(np.array([[0.9, 0.2]]), errors, "gap", False)
     >>> down.round(3).tolist(), up.round(3).tolist()
-    ([[0.2], [-0.1]], [[-0.2], [0.1]])
+    ([[0.2], [0.0]], [[0.0], [0.1]])
     """
     highest, lowest_ones = candidates(observed, errors)
-    high, low = np.where(highest, errors, np.nan), np.where(lowest_ones, errors, np.nan)
     if how == "gap":
-        return max_defined(high) - min_defined(low), max_defined(low) - min_defined(high)
-    extreme = low if lowest else high
-    return max_defined(extreme), -min_defined(extreme)
+        return _gap(observed, errors, highest, lowest_ones)
+    if lowest:
+        up, down = _extreme(-np.where(lowest_ones, observed, np.nan), -errors)
+        return down, up
+    return _extreme(np.where(highest, observed, np.nan), errors)
+
+
+def _gap(
+    observed: FloatArray, errors: FloatArray, highest: Array, lowest_ones: Array
+) -> tuple[FloatArray, FloatArray]:
+    """The largest difference: of every pair by itself, or, of very many groups, by the errors' own range."""
+    if observed.shape[-1] <= MOST_PAIRED:
+        return _extreme(*_pairs(observed, errors, highest, lowest_ones))
+    high, low = np.where(highest, errors, np.nan), np.where(lowest_ones, errors, np.nan)
+    return max_defined(high) - min_defined(low), max_defined(low) - min_defined(high)
+
+
+def _extreme(values: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """How far the largest of the true values lies below and above the largest of the observed ones.
+
+    Each value is allowed its own error: with t the largest error of a replicate in units of its deviation s,
+    the truth is at least max(value - t s). Noisy values far from the largest do not widen the interval.
+    """
+    spread = np.sqrt(mean_defined(errors * errors, axis=0))
+    units = divide(errors, spread)
+    units = np.where(np.isnan(values), np.nan, units)
+    over, under = (np.fmax(max_defined(side), 0.0)[..., None] for side in (units, -units))
+    top = max_defined(values)
+    return top - max_defined(values - over * spread), max_defined(values + under * spread) - top
+
+
+def _pairs(
+    observed: FloatArray, errors: FloatArray, highest: Array, lowest_ones: Array
+) -> tuple[FloatArray, FloatArray]:
+    """Differences of every pair that may be the largest, `[K, G * G]`, and their errors."""
+    able = highest[..., :, None] & lowest_ones[..., None, :] & ~np.eye(observed.shape[-1], dtype=bool)
+    differences = observed[..., :, None] - observed[..., None, :]
+    moved = errors[..., :, None] - errors[..., None, :]
+    flat = (*able.shape[:-2], -1)
+    return np.where(able, differences, np.nan).reshape(flat), moved.reshape(*moved.shape[:-2], -1)
 
 
 def candidates(observed: FloatArray, errors: FloatArray) -> tuple[Array, Array]:
@@ -74,8 +115,7 @@ def ratio_deviations(
         return None
     highest, lowest_ones = candidates(observed, drawn - centre)
     errors = np.log(np.maximum(drawn, TINY)) - np.log(centre)  # a replicate may well draw a rate of 0
-    high, low = np.where(highest, errors, np.nan), np.where(lowest_ones, errors, np.nan)
-    down = max_defined(high) - min_defined(low)  # how much the range of the logarithms may be too large, and
-    up = max_defined(low) - min_defined(high)  # too small: the ratio itself errs the other way
+    # how much the range of the logarithms may be too large, and too small: the ratio errs the other way
+    down, up = _gap(np.log(observed), errors, highest, lowest_ones)
     ratio = divide(min_defined(observed), max_defined(observed))
     return ratio * (1 - np.exp(-up)), np.minimum(ratio * np.exp(np.minimum(down, 50.0)), 1.0) - ratio

@@ -33,10 +33,15 @@ class View:
     legacy: bool = False
     known_rates: dict[str, FloatArray] = field(default_factory=dict, repr=False, compare=False)
     known_pooled: dict[str, FloatArray] = field(default_factory=dict, repr=False, compare=False)
+    kept_deviations: dict[tuple[str, str], tuple[FloatArray, FloatArray] | None] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     def of(self, margins: Margins, everyone: Margins | None = None) -> View:
         """The same look at other margins."""
-        return replace(self, margins=margins, everyone=everyone, known_rates={}, known_pooled={})
+        return replace(
+            self, margins=margins, everyone=everyone, known_rates={}, known_pooled={}, kept_deviations={}
+        )
 
     def rate(self, key: str) -> FloatArray:
         """A rate per class and group, `[..., K, G]` (K = 1 for rates that look at all classes at once)."""
