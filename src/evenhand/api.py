@@ -32,6 +32,7 @@ def audit(
 ) -> Audit:
     """Measure how predictions differ between groups: every metric, with interval, bounds and reasons.
 
+    Rows are matched by position (the index of a pandas column is not looked at).
     `y_true [N]` and `y_pred [N]` hold any class values (numbers, texts, booleans); `y_pred [R, N]` holds R
     runs of one model; `y_true [N, L]` is multi-label. `groups` is a column, several named ones (a dict, a
     data frame: their intersection is audited, and each alone), or `Groups`; missing values and -1 are
@@ -116,13 +117,13 @@ def compare(
     """
     chosen = _options(metrics, min_count=min_count, confidence=confidence, **options)
     rows = models_of_rows(y_true, predictions, groups, weights, positive=positive, classes=classes)
-    return compare_rows(rows, base if base is not None else next(iter(predictions)), chosen)
+    return compare_rows(rows, next(iter(rows.predictions)) if base is None else level_name(base), chosen)
 
 
 def _options(metrics: Sequence[str] | None, privileged: object = None, **options: Any) -> Options:
     """The options of a call; a group may be named by its value, as in the data."""
     chosen = Options(
-        metrics=None if metrics is None else tuple(metrics),
+        metrics=(metrics,) if isinstance(metrics, str) else None if metrics is None else tuple(metrics),
         privileged=None if privileged is None else level_name(privileged),
         **options,
     )

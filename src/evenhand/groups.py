@@ -176,6 +176,8 @@ def _attributes(values: Any) -> list[Attribute]:
         raise ValueError(f"groups must have one value a row, not the single text {values!r}")
     if isinstance(values, Attribute):
         return [values]
+    if type(values).__name__ == "LazyFrame":
+        values = values.collect()
     if isinstance(values, Mapping):
         return [Attribute.from_values(column, str(name)) for name, column in values.items()]
     if hasattr(values, "columns") and hasattr(values, "__getitem__"):  # a data frame of pandas or polars
@@ -187,7 +189,7 @@ def _attributes(values: Any) -> list[Attribute]:
         if items and all(is_array_like(item) for item in items):
             return [_column(item, place) for place, item in enumerate(items)]
     array = as_array(values) if getattr(values, "ndim", 1) == 2 else None
-    if array is not None:
+    if array is not None and array.ndim == 2:
         return [_column(array[:, place], place) for place in range(array.shape[1])]
     return [_column(values, None)]
 

@@ -48,7 +48,7 @@ def code_values(
     >>> code_values(np.array(["b", "a"]), None, "x")[1].tolist()
     [1, 0]
     """
-    if values.dtype.kind in "iub":
+    if values.dtype.kind in "iub" and not (values.dtype == np.uint64 and int(values.max(initial=0)) >= 2**63):
         levels, codes = _code_whole(values, unknown)
     elif values.dtype.kind == "O":
         levels, codes = _code_objects(values, unknown)

@@ -62,6 +62,10 @@ class Outputs:
 
 def write_whole(path: Path, text: str) -> None:
     """All of the text or nothing: a run that is stopped half-way leaves what was there before."""
+    path = path.resolve() if path.is_symlink() else path
+    if path.exists() and not path.is_file():  # a pipe or a device is written into, never replaced
+        path.write_text(text, encoding="utf-8")
+        return
     draft = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         draft.write_text(text, encoding="utf-8")

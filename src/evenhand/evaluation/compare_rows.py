@@ -31,6 +31,7 @@ from evenhand.metrics.metric import Metric
 from evenhand.metrics.pair_tables import all_to_group, matrices
 from evenhand.metrics.pairs import error_rates, measure, relative_changes
 from evenhand.metrics.rates import accuracy
+from evenhand.metrics.undefined import divide
 
 WITHOUT_GROUPS = ("acc", "acc_u.label_attr", "min_acc.label_attr")
 
@@ -65,7 +66,7 @@ def compare_rows(rows: Rows, base: str, options: Options) -> Comparison:
         base,
         options,
         {name: float(accuracy(part)[0]) for name, part in whole.items()},
-        {name: float(np.average(modal[name] != modal[base], weights=rows.weights)) for name in others},
+        {name: _share(modal[name] != modal[base], rows.weights) for name in others},
         pairs["cev"],
         pairs["sde"],
         pairs["cev_norm"],
@@ -78,6 +79,11 @@ def compare_rows(rows: Rows, base: str, options: Options) -> Comparison:
         (*rows.warnings, *_warnings(rows, pairs, sizes, options)),
         datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     )
+
+
+def _share(hits: Array, weights: Array | None) -> float:
+    w = np.ones(len(hits)) if weights is None else weights
+    return float(divide((hits * w).sum(), w.sum()))
 
 
 def _base_first(rows: Rows, base: str) -> Rows:

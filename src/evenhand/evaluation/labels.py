@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.arrays import Array, as_array
+from evenhand.evaluation.checks import column, refuse_ids
 from evenhand.levels import code_values, is_missing, level_name
 
 
@@ -35,24 +36,34 @@ def code_labels(
     >>> found.y.tolist(), found.p.tolist(), found.classes, found.columns
     ([1, 0], [0, 0], ('yes', 'no'), (1, 0))
     """
-    y, p = (as_array(values) for values in (y_true, y_pred))
+    y, p = column(y_true, "labels"), column(y_pred, "predictions")
     if y.size == 0:
         raise ValueError("there are no rows: labels and predictions are empty")
+    if p.size == 0:
+        raise ValueError(f"there are no predictions: their shape is {p.shape}")
     check_kinds(y, p)
     if y.ndim == 2:
         names = tuple(f"label {k}" for k in range(y.shape[1]))
         return Labels(_multilabel(y), _multilabel(p), names, tuple(range(len(names))))
-    stacked = np.concatenate([y.reshape(-1), p.reshape(-1)])
+    stacked = _together(y.reshape(-1), p.reshape(-1))
     order = None if classes is None else list(as_array(classes).tolist())
     names, codes = code_values(stacked, order, "labels", unknown=None)
     if len(names) < 2:
         names, codes = _two_classes(names, codes)
+    refuse_ids(names)
     columns = tuple(range(len(names)))
     if positive is not None:
         columns = _positive_last(names, level_name(positive))
         place = np.append(np.argsort(columns), -1)
         names, codes = tuple(names[k] for k in columns), place[codes]
     return Labels(codes[: y.size].reshape(y.shape), codes[y.size :].reshape(p.shape), names, columns)
+
+
+def _together(y: Array, p: Array) -> Array:
+    """One array of both; signed and unsigned whole numbers must not meet as floats."""
+    if {y.dtype.kind, p.dtype.kind} == {"i", "u"} and np.result_type(y, p).kind == "f":
+        y, p = y.astype(object), p.astype(object)
+    return np.concatenate([y, p])
 
 
 def check_kinds(y: Array, p: Array) -> None:
@@ -62,6 +73,8 @@ def check_kinds(y: Array, p: Array) -> None:
             f"predictions of the shape {p.shape} look like scores, one column a class; pass them "
             "as scores= and their largest column as predictions"
         )
+    if y.dtype.kind == "f" and not bool(np.all(np.isnan(y) | (y == np.round(y)))):
+        raise ValueError("the labels are not whole numbers: these look like scores, not classes")
     if p.dtype.kind == "f" and not bool(np.all(np.isnan(p) | (p == np.round(p)))):
         raise ValueError(
             "the predictions are not whole numbers: pass scores as scores=, and predicted classes here"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evenhand.arrays import Array, FloatArray
+from evenhand.evaluation.checks import shortened
 from evenhand.evaluation.options import Options
 from evenhand.evaluation.reasons import reasons_for
 from evenhand.evaluation.values import NAN, MetricValue
@@ -17,6 +18,8 @@ from evenhand.metrics.label_rows import LabelRows
 from evenhand.metrics.margins import Margins, margins_of_everyone, margins_of_tables
 from evenhand.metrics.metric import Metric
 from evenhand.metrics.view import Extremes, View
+
+MOST_NAMED = 10
 
 
 @dataclass(frozen=True)
@@ -67,9 +70,8 @@ def frame_of(
     present = np.flatnonzero(rows > 0)
     chosen = np.flatnonzero(rows >= max(options.min_count, 1))
     if options.privileged is not None and options.privileged not in names:
-        raise ValueError(
-            f"there is no group '{options.privileged}' to be the privileged one: {', '.join(names)}"
-        )
+        known = ", ".join(shortened(name) for name in names[:MOST_NAMED])
+        raise ValueError(f"there is no group '{options.privileged}' to be the privileged one: {known}")
     if options.convention == "artifact" and not counts.multilabel:
         counts = without_unseen_classes(counts)
     return Frame(counts, names, classes, chosen, present, options)

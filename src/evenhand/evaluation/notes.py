@@ -9,6 +9,7 @@ from evenhand.evaluation.subject import Subject
 from evenhand.evaluation.values import GroupRow, MetricValue
 
 MOST_NAMES = 5
+UNEVEN = 10  # weights that make this many rows count as one are told
 
 
 def notes_on(
@@ -26,6 +27,11 @@ def notes_on(
             f"{_rows(unknown)} ({unknown / total:.1%}) {verb} no known group: counted, but in no gap; every "
             "gap has bounds for what they could be"
         )
+    if (effective := _effective_rows(subject)) < total / UNEVEN:
+        notes.append(
+            f"the weights are very uneven: {_rows(total)} count as about {effective:,.0f} equal ones, so "
+            "intervals may be too narrow"
+        )
     occurring = [row for row in groups if row.n]
     absent = [row.name for row in groups if not row.n]
     if absent:
@@ -42,6 +48,15 @@ def notes_on(
     partly = [key for key in ("tpr.gap", "fpr.gap", "ppv.gap") if key in metrics and metrics[key].undefined]
     notes += [f"{key}: {'; '.join(metrics[key].undefined[:2])}" for key in partly]
     return notes
+
+
+def _effective_rows(subject: Subject) -> float:
+    """Kish's effective sample size, (sum of weights)^2 / sum of squared weights."""
+    counts = subject.grouping.counts
+    if counts.square_cells is None or not counts.square_cells.any():
+        return float("inf")
+    share = 1.0 / max(subject.grouping.runs, 1) / (counts.n_classes if counts.multilabel else 1)
+    return float(counts.cells.sum() ** 2 / counts.square_cells.sum() * share)
 
 
 def _rows(n: int) -> str:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from evenhand.metrics.resample import Resampling
 from evenhand.metrics.view import Convention
 
+RESAMPLINGS = ("stratified", "whole")
+CONVENTIONS = ("strict", "paper", "artifact")
 SMALL_GROUP = 30  # rows below which a group is flagged, whatever the minimum for taking part
 
 
@@ -35,16 +39,20 @@ class Options:
 
     def check(self) -> None:
         """Refuse impossible choices, naming them."""
-        if not 0 < self.confidence < 1:
-            raise ValueError(f"confidence must lie between 0 and 1, e.g. 0.95, not {self.confidence}")
-        if self.replicates < 0 or self.min_count < 0:
-            raise ValueError("replicates and min_count must not be negative")
-        if self.resampling not in ("stratified", "whole"):
-            raise ValueError(f"resampling must be 'stratified' or 'whole', not {self.resampling!r}")
-        if self.convention not in ("strict", "paper", "artifact"):
-            raise ValueError(f"convention must be 'strict', 'paper' or 'artifact', not {self.convention!r}")
-        if self.smoothing < 0:
-            raise ValueError("smoothing must not be negative")
+        for name in ("min_count", "replicates", "seed", "topk"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
+                raise ValueError(f"{name} must be a whole number and not negative, not {value!r}")
+        for name, low, high in (("confidence", 0.0, 1.0), ("smoothing", -1e-300, np.inf)):
+            value = getattr(self, name)
+            if not isinstance(value, (int, float, np.number)) or not low < value < high:
+                wanted = (
+                    "lie between 0 and 1, e.g. 0.95" if name == "confidence" else "be a number, 0 or more"
+                )
+                raise ValueError(f"{name} must {wanted}, not {value!r}")
+        for name, known in (("resampling", RESAMPLINGS), ("convention", CONVENTIONS)):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name} must be one of {', '.join(known)}, not {getattr(self, name)!r}")
 
 
 def chosen_metrics(wanted: Sequence[str] | None, known: Sequence[str]) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.arrays import FloatArray
+from evenhand.evaluation.checks import shortened
 from evenhand.metrics.metric import Metric
 from evenhand.metrics.rates import RATES
 from evenhand.metrics.score_rates import SCORE_RATES
@@ -57,7 +58,8 @@ def reasons_for(
 def _text(key: str, group: str, label: str | None) -> str:
     rate = RATES.get(key) or SCORE_RATES.get(key)
     name, why = (rate.name, rate.empty) if rate else (key, "no rows")
-    return f"{name} of {group}{f' for class {label}' if label is not None else ''}: {why}"
+    where = f" for class {shortened(label)}" if label is not None else ""
+    return f"{name} of {shortened(group)}{where}: {why}"
 
 
 def _general(names: tuple[str, ...]) -> str:

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.arrays import Array, as_array
+from evenhand.arrays import Array
+from evenhand.evaluation.checks import checked_groups, checked_weights, column, numbers
 from evenhand.evaluation.comparison import Rows
 from evenhand.evaluation.labels import Labels, check_kinds, code_labels
 from evenhand.evaluation.scored import EXACT_VALUES, score_data
 from evenhand.evaluation.subject import Grouping, Subject, task_of
 from evenhand.groups import Groups
+from evenhand.levels import level_name
 from evenhand.metrics.counts import Counts
 from evenhand.metrics.label_rows import LabelRows
 
@@ -33,8 +35,8 @@ def subject_of_rows(
 ) -> Subject:
     """Code the rows and count them, for the intersection of all attributes and for each one alone."""
     labels = code_labels(y_true, y_pred, classes, positive)
-    names, grouped = labels.classes, Groups.from_any(groups, len(labels.y))
-    w = None if weights is None else as_array(weights).astype(np.float64)
+    names, grouped = labels.classes, checked_groups(groups, len(labels.y))
+    w = checked_weights(weights, len(labels.y))
     s = None if scores is None else _as_scores(scores, labels)
     y, p, grouped, w, s, missing = _without_missing(labels.y, labels.p, grouped, w, s)
     main = _grouping(y, p, grouped, w, s, names, topk)
@@ -55,7 +57,7 @@ def _without_missing(
     y: Array, p: Array, groups: Groups, w: Array | None, s: Array | None
 ) -> tuple[Array, Array, Groups, Array | None, Array | None, int]:
     """Leave out the rows that lack a label or a prediction; they are counted, and the audit says so."""
-    if p.shape[-y.ndim :] != y.shape:
+    if p.shape[-y.ndim :] != y.shape or 0 in p.shape:
         raise ValueError(
             f"{len(y)} labels but predictions of the shape {p.shape}: they must have the same rows"
         )
@@ -81,10 +83,14 @@ def _without_missing(
 
 def _as_scores(scores: object, labels: Labels) -> Array:
     """Scores as numbers: one column for the positive class, or one a class in the order of the classes."""
-    values = as_array(scores).astype(np.float64)
+    values = numbers(scores, "scores")
     rows = len(labels.y)
     if values.ndim not in (1, 2) or values.shape[0] != rows:
         raise ValueError(f"scores of the shape {values.shape} for {rows} rows")
+    if values.ndim == 1 and labels.y.ndim == 1 and len(labels.classes) > 2:
+        raise ValueError(
+            f"one score a row for {len(labels.classes)} classes: scores need a column for each class"
+        )
     if values.ndim == 2 and values.shape[1] != len(labels.classes):
         raise ValueError(
             f"{values.shape[1]} columns of scores for {len(labels.classes)} classes: {labels.classes}"
@@ -120,7 +126,7 @@ def describe(groups: Groups) -> tuple[tuple[str, ...], tuple[str, ...], tuple[di
 
 def models_of_rows(
     y_true: object,
-    predictions: Mapping[str, object],
+    predictions: Any,
     groups: object | None,
     weights: object | None,
     *,
@@ -128,10 +134,15 @@ def models_of_rows(
     classes: object | None = None,
 ) -> Rows:
     """Code labels, the predictions of every model and the groups for a comparison."""
-    if not predictions:
+    if not isinstance(predictions, Mapping) and not hasattr(predictions, "columns"):
+        raise ValueError("give the models by name: a dict of predictions, or a data frame with a column each")
+    names_of = getattr(predictions, "columns", predictions)
+    arrays = {level_name(name): column(predictions[name], f"model '{name}'") for name in names_of}
+    if not arrays:
         raise ValueError("a comparison needs at least two models")
-    arrays = {name: as_array(values) for name, values in predictions.items()}
-    truth = as_array(y_true)
+    truth = column(y_true, "labels")
+    if truth.size == 0:
+        raise ValueError("there are no rows: the labels are empty")
     _check_models(truth, arrays)
     flat = np.concatenate([array.reshape(-1) for array in arrays.values()])
     labels = code_labels(truth, flat, classes, positive)
@@ -141,9 +152,9 @@ def models_of_rows(
         name: p[start:stop].reshape(arrays[name].shape)
         for name, start, stop in zip(arrays, edges[:-1], edges[1:], strict=True)
     }
-    grouped = None if groups is None else Groups.from_any(groups, len(y))
+    grouped = None if groups is None else checked_groups(groups, len(y))
     ids = np.zeros(len(y), dtype=np.int64) if grouped is None else grouped.ids
-    w = None if weights is None else as_array(weights).astype(np.float64)
+    w = checked_weights(weights, len(y))
     kept = (y >= 0) & np.all([np.atleast_2d(part >= 0).all(axis=0) for part in coded.values()], axis=0)
     if not kept.any():
         raise ValueError("no row has a label and a prediction of every model")
@@ -166,5 +177,5 @@ def _check_models(y: Array, predictions: Mapping[str, Array]) -> None:
         )
     for name, array in predictions.items():
         check_kinds(y, array)
-        if array.ndim not in (1, 2) or array.shape[-1] != len(y):
+        if array.ndim not in (1, 2) or array.shape[-1] != len(y) or 0 in array.shape:
             raise ValueError(f"model '{name}' has predictions of the shape {array.shape} for {len(y)} labels")

@@ -72,6 +72,8 @@ def open_source(path: Path, columns: Columns) -> Source:
     if ending is None:
         readable = ", ".join((*SEPARATORS, *PARQUET))
         raise InputError(f"{path.name} is not of a kind that can be read; these are: {readable}")
+    if not path.is_file():
+        raise InputError(f"{path.name} is a pipe or a device, which can be read only once; save it as a file")
     if path.stat().st_size == 0:
         raise InputError(f"{path.name} is empty; it should hold a table of predictions")
     source = _open_parquet(path) if ending in PARQUET else _open_csv(path, SEPARATORS[ending])
