@@ -54,35 +54,36 @@ def _gap(
     observed: FloatArray, errors: FloatArray, highest: Array, lowest_ones: Array
 ) -> tuple[FloatArray, FloatArray]:
     """The largest difference: of every pair by itself, or, of very many groups, by the errors' own range."""
-    if observed.shape[-1] <= MOST_PAIRED:
-        return _extreme(*_pairs(observed, errors, highest, lowest_ones))
-    high, low = np.where(highest, errors, np.nan), np.where(lowest_ones, errors, np.nan)
-    return max_defined(high) - min_defined(low), max_defined(low) - min_defined(high)
+    if observed.shape[-1] > MOST_PAIRED:
+        high, low = np.where(highest, errors, np.nan), np.where(lowest_ones, errors, np.nan)
+        return max_defined(high) - min_defined(low), max_defined(low) - min_defined(high)
+    first, second = np.triu_indices(observed.shape[-1], k=1)
+    ahead = highest[..., first] & lowest_ones[..., second]
+    behind = highest[..., second] & lowest_ones[..., first]
+    difference = observed[..., first] - observed[..., second]
+    turn = np.where(difference >= 0, 1.0, -1.0)  # a pair counts in the direction in which it is observed
+    moved = (errors[..., first] - errors[..., second]) * turn
+    return _extreme(np.where(ahead | behind, difference * turn, np.nan), moved, ahead & behind)
 
 
-def _extreme(values: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _extreme(
+    values: FloatArray, errors: FloatArray, either: Array | None = None
+) -> tuple[FloatArray, FloatArray]:
     """How far the largest of the true values lies below and above the largest of the observed ones.
 
     Each value is allowed its own error: with t the largest error of a replicate in units of its deviation s,
-    the truth is at least max(value - t s). Noisy values far from the largest do not widen the interval.
+    the truth is at least max(value - t s). Noisy values far from the largest do not widen the interval. Where
+    `either`, the value may be the largest with the opposite sign, so errors of both signs count.
     """
     spread = np.sqrt(mean_defined(errors * errors, axis=0))
-    units = divide(errors, spread)
-    units = np.where(np.isnan(values), np.nan, units)
-    over, under = (np.fmax(max_defined(side), 0.0)[..., None] for side in (units, -units))
+    units = np.where(np.isnan(values), np.nan, divide(errors, spread))
+    sides = (units, -units)
+    if either is not None and either.any():
+        size = np.abs(units)
+        sides = (np.where(either, size, units), np.where(either, size, -units))
+    over, under = (np.fmax(max_defined(side), 0.0)[..., None] for side in sides)
     top = max_defined(values)
     return top - max_defined(values - over * spread), max_defined(values + under * spread) - top
-
-
-def _pairs(
-    observed: FloatArray, errors: FloatArray, highest: Array, lowest_ones: Array
-) -> tuple[FloatArray, FloatArray]:
-    """Differences of every pair that may be the largest, `[K, G * G]`, and their errors."""
-    able = highest[..., :, None] & lowest_ones[..., None, :] & ~np.eye(observed.shape[-1], dtype=bool)
-    differences = observed[..., :, None] - observed[..., None, :]
-    moved = errors[..., :, None] - errors[..., None, :]
-    flat = (*able.shape[:-2], -1)
-    return np.where(able, differences, np.nan).reshape(flat), moved.reshape(*moved.shape[:-2], -1)
 
 
 def candidates(observed: FloatArray, errors: FloatArray) -> tuple[Array, Array]:
