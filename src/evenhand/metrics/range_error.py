@@ -44,10 +44,11 @@ def range_deviations(
     highest, lowest_ones = candidates(observed, errors)
     if how == "gap":
         return _gap(observed, errors, highest, lowest_ones)
+    groups = np.moveaxis(errors, -1, 0)
     if lowest:
-        up, down = _extreme(-np.where(lowest_ones, observed, np.nan), -errors)
+        up, down = _extreme(-np.where(lowest_ones, observed, np.nan), -groups)
         return down, up
-    return _extreme(np.where(highest, observed, np.nan), errors)
+    return _extreme(np.where(highest, observed, np.nan), groups)
 
 
 def _gap(
@@ -62,28 +63,34 @@ def _gap(
     behind = highest[..., second] & lowest_ones[..., first]
     difference = observed[..., first] - observed[..., second]
     turn = np.where(difference >= 0, 1.0, -1.0)  # a pair counts in the direction in which it is observed
-    moved = (errors[..., first] - errors[..., second]) * turn
+    groups = np.ascontiguousarray(np.moveaxis(errors, -1, 0))  # pairs first: whole rows are subtracted
+    moved = (groups[first] - groups[second]) * np.moveaxis(turn, -1, 0)[:, None]
     return _extreme(np.where(ahead | behind, difference * turn, np.nan), moved, ahead & behind)
 
 
 def _extreme(
     values: FloatArray, errors: FloatArray, either: Array | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """How far the largest of the true values lies below and above the largest of the observed ones.
+    """How far the largest of the true values `[K, P]` lies below and above the largest of the observed ones.
 
-    Each value is allowed its own error: with t the largest error of a replicate in units of its deviation s,
-    the truth is at least max(value - t s). Noisy values far from the largest do not widen the interval. Where
-    `either`, the value may be the largest with the opposite sign, so errors of both signs count.
+    Each value is allowed its own error (`errors [P, R, K]`): with t the largest error of a replicate in units
+    of its deviation s, the truth is at least max(value - t s). Noisy values far from the largest do not widen
+    the interval. Where `either`, the value may be the largest with the opposite sign, so errors of both signs
+    count.
     """
-    spread = np.sqrt(mean_defined(errors * errors, axis=0))
-    units = np.where(np.isnan(values), np.nan, divide(errors, spread))
+    able = np.flatnonzero(~np.isnan(values).all(axis=0))
+    values, errors = np.moveaxis(values, -1, 0)[able][:, None], errors[able]
+    spread = np.sqrt(mean_defined(errors * errors, axis=1))[:, None]
+    units = divide(errors, spread)
+    units[np.broadcast_to(np.isnan(values), units.shape)] = np.nan
     sides = (units, -units)
     if either is not None and either.any():
-        size = np.abs(units)
-        sides = (np.where(either, size, units), np.where(either, size, -units))
-    over, under = (np.fmax(max_defined(side), 0.0)[..., None] for side in sides)
-    top = max_defined(values)
-    return top - max_defined(values - over * spread), max_defined(values + under * spread) - top
+        both = np.moveaxis(either, -1, 0)[able][:, None]
+        sides = (np.where(both, np.abs(units), units), np.where(both, np.abs(units), -units))
+    over, under = (np.fmax(max_defined(side, axis=0), 0.0) for side in sides)
+    top = max_defined(values, axis=0)
+    lower, upper = values - over * spread, values + under * spread
+    return top - max_defined(lower, axis=0), max_defined(upper, axis=0) - top
 
 
 def candidates(observed: FloatArray, errors: FloatArray) -> tuple[Array, Array]:
