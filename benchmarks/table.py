@@ -9,6 +9,7 @@ from typing import Any
 from benchmarks.rows import Row
 
 README = Path(__file__).with_name("README.md")
+FRONT = Path(__file__).resolve().parent.parent / "README.md"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 HEADER = ("benchmark", "measured", "value", "target", "verdict")
 
@@ -38,9 +39,17 @@ def markdown(rows: Sequence[Row], facts: dict[str, Any]) -> str:
     return f"{table}\n\n{verdict} Measured on {machine} with Python {facts['python']} and {versions}."
 
 
+def front(rows: Sequence[Row], facts: dict[str, Any]) -> str:
+    """The rows that have a target, for the front page."""
+    aimed = [row.cells()[1:] for row in rows if row.target is not None]
+    lines = [HEADER[1:], ("---",) * (len(HEADER) - 1), *aimed]
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return f"{table}\n\n`make bench`, {facts['cores']} cores; more, and what it was measured with: [benchmarks](benchmarks/)."
+
+
 def write_readme(rows: Sequence[Row], facts: dict[str, Any]) -> None:
-    """Put the table between the markers of README.md; the rest stays as it is."""
-    text = README.read_text()
-    before, rest = text.split(BEGIN, 1)
-    after = rest.split(END, 1)[1]
-    README.write_text(f"{before}{BEGIN}\n{markdown(rows, facts)}\n{END}{after}")
+    """Put the tables between the markers of both pages; the rest stays as it is."""
+    for page, table in ((README, markdown(rows, facts)), (FRONT, front(rows, facts))):
+        before, rest = page.read_text().split(BEGIN, 1)
+        after = rest.split(END, 1)[1]
+        page.write_text(f"{before}{BEGIN}\n{table}\n{END}{after}")
