@@ -44,7 +44,8 @@ def front(rows: Sequence[Row], facts: dict[str, Any]) -> str:
     aimed = [row.cells()[1:] for row in rows if row.target is not None]
     lines = [HEADER[1:], ("---",) * (len(HEADER) - 1), *aimed]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"{table}\n\n`make bench`, {facts['cores']} cores; more, and what it was measured with: [benchmarks](benchmarks/)."
+    more = "more, and what it was measured with: [benchmarks](benchmarks/)."
+    return f"{table}\n\n`make bench`, {facts['cores']} cores; {more}"
 
 
 def write_readme(rows: Sequence[Row], facts: dict[str, Any]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,7 @@ from evenhand.errors import InputError
 
 if TYPE_CHECKING:
     from evenhand.evaluation.audit import Audit
+    from evenhand.evaluation.gate import Condition
     from evenhand.evaluation.options import Options
     from evenhand.tables import Cells, Columns
 
@@ -51,13 +54,14 @@ def audit(
     outputs = Outputs(json, html, markdown, figures)
     inputs = [*files, *(run_file or []), *([against] if against else [])]
     outputs.check(inputs)
-    from evenhand.evaluation.gate import parse
     from evenhand.evaluation.options import Options, chosen_metrics
-    from evenhand.metrics.catalogue import CATALOGUE
     from evenhand.tables import Columns
 
-    chosen_metrics(metric, list(CATALOGUE))  # a misspelt key is told before the work, not after it
-    conditions = [parse(text) for text in fail_if or []]
+    if metric:
+        from evenhand.metrics.catalogue import CATALOGUE
+
+        chosen_metrics(metric, list(CATALOGUE))  # a misspelt key is told before the work, not after it
+    conditions = _conditions(fail_if or [])
     earlier = read_json(against) if against else None
     columns = Columns(label, prediction, tuple(group), tuple(score or ()), weight, run)
     options = Options(
@@ -74,6 +78,14 @@ def audit(
     finish(body, outputs, quiet)
 
 
+def _conditions(texts: Sequence[str]) -> list[Condition]:
+    if not texts:
+        return []
+    from evenhand.evaluation.gate import parse
+
+    return [parse(text) for text in texts]
+
+
 def audit_files(
     files: Sequence[Path],
     columns: Columns,
@@ -86,20 +98,26 @@ def audit_files(
     tell: Callable[[str], None] = lambda words: None,
 ) -> Audit:
     """Read the files and measure everything; `run_files` are further runs of the same rows."""
-    from evenhand.evaluation.audit import assess
-    from evenhand.evaluation.from_files import subject_of_cells
     from evenhand.tables import file_facts, read_cells
 
     options.check()
     if run_files and columns.run is not None:
         raise InputError("--run and --run-file both name runs; use one of them")
     tables = [list(files), *([file] for file in run_files)]
-    parts = [
-        read_cells(table, columns, threshold=threshold, positive=positive, progress=tell) for table in tables
-    ]
+    with ThreadPoolExecutor(1) as aside:  # a long file leaves time to load the rest, and to hash it
+        for part in ("evenhand.evaluation.from_files", "evenhand.report.terminal"):
+            aside.submit(import_module, part)
+        waiting = [aside.submit(file_facts, file) for table in tables for file in table if file.is_file()]
+        parts = [
+            read_cells(table, columns, threshold=threshold, positive=positive, progress=tell)
+            for table in tables
+        ]
+        facts = [entry.result().to_dict() for entry in waiting]
+    from evenhand.evaluation.audit import assess
+    from evenhand.evaluation.from_files import subject_of_cells
+
     cells = parts[0] if len(parts) == 1 else _as_runs(parts, tables)
     tell("measuring")
-    facts = [file_facts(file).to_dict() for table in tables for file in table]
     subject = subject_of_cells(
         cells, files=facts, name=name, positive=positive, min_count=options.min_count, topk=options.topk
     )

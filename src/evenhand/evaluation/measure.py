@@ -97,6 +97,7 @@ def measure(frame: Frame, metrics: Sequence[Metric]) -> dict[str, MetricValue]:
             seed=frame.options.seed,
             how=frame.options.resampling,
             rows=frame.label_rows,
+            values=False,
         )
     found = {metric.key: _measure_one(metric, frame, draws.get(metric.key)) for metric in usable}
     return {metric.key: found.get(metric.key) or _not_served(metric, frame) for metric in metrics}

@@ -46,11 +46,13 @@ def draw_metrics(
     how: Resampling = "stratified",
     chance: bool = True,
     rows: LabelRows | None = None,
+    values: bool = True,
 ) -> dict[str, Draws]:
     """Bootstrap all metrics together: each rate of each replicate is worked out once.
 
     `chosen` are the indices of the groups that take part, `view` the observed margins of just those. `rows`
-    are the rows of a multi-label task, whose labels must be drawn together.
+    are the rows of a multi-label task, whose labels must be drawn together. Without `values` only the errors
+    of the replicates are kept.
     """
     sampler = sampler_of(counts, how, rows)
     replicates = sampler.affordable(_affordable(replicates, view.margins.tp.size))
@@ -61,7 +63,7 @@ def draw_metrics(
         seen = _view(view, sampler.draw(size, rng), chosen)
         null = _view(view, sampler.deal(size, rng), chosen) if chance else None
         for metric in metrics:
-            parts[metric.key].append(_draw_one(metric, view, centre, seen, null))
+            parts[metric.key].append(_draw_one(metric, view, centre, seen, null, values))
     return {key: _join(found) for key, found in parts.items()}
 
 
@@ -82,14 +84,14 @@ def _chunks(replicates: int, cells: int) -> Iterator[int]:
         yield min(size, replicates - first)
 
 
-def _draw_one(metric: Metric, view: View, centre: View, drawn: View, null: View | None) -> Draws:
+def _draw_one(metric: Metric, view: View, centre: View, drawn: View, null: View | None, keep: bool) -> Draws:
     statistic = metric.statistic
     found = (
         None
         if statistic is None or view.convention != "strict"
         else statistic.deviations(centre, drawn, view)
     )
-    values = metric(drawn)
+    values = metric(drawn) if keep or found is None else np.zeros(0)
     chance = np.zeros(0) if null is None else metric(null)
     if found is None:
         with np.errstate(invalid="ignore"):  # an unsmoothed epsilon may be infinite in both
