@@ -44,8 +44,8 @@ def golden() -> Callable[[str], Any]:
 
 
 @pytest.fixture(scope="session")
-def close() -> Callable[..., None]:
-    """`close(got, expected, tol)` asserts |got - expected| <= tol max(1, |expected|), element by element.
+def assert_close() -> Callable[..., None]:
+    """`assert_close(got, expected, tol)`: |got - expected| <= tol max(1, |expected|), element by element.
 
     NaN is equal to NaN and to nothing else: an undefined number that comes out defined is a failure.
     """

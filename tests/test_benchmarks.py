@@ -23,7 +23,7 @@ def found_from_here(monkeypatch):
     monkeypatch.setattr(sys, "path", list(sys.path))
 
 
-def check(rows, *, some_ratio: bool = True) -> None:
+def assert_rows(rows, *, some_ratio: bool = True) -> None:
     assert rows
     assert all(math.isfinite(row.value) and row.value >= 0 for row in rows)
     assert all(row.target is None for row in rows)  # tiny sizes prove nothing
@@ -33,7 +33,7 @@ def check(rows, *, some_ratio: bool = True) -> None:
 @pytest.mark.filterwarnings("ignore")  # those of the peers
 def test_the_peers_agree_with_us_and_are_timed():
     rows = import_module("benchmarks.counts_vs_peers").run(small=True)
-    check(rows)
+    assert_rows(rows)
     assert any("fairlearn" in row.what for row in rows)
 
 
@@ -48,19 +48,19 @@ def test_a_peer_that_disagrees_is_not_timed():
 
 def test_large_counts_are_timed_and_their_memory_is_read():
     rows = import_module("benchmarks.counts_large").run(small=True)
-    check(rows)
+    assert_rows(rows)
     assert sum(row.unit == "MB" for row in rows) == 2
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_every_count_metric_is_drawn():
-    check(import_module("benchmarks.bootstrap").run(small=True))
+    assert_rows(import_module("benchmarks.bootstrap").run(small=True))
 
 
 def test_a_parquet_is_made_audited_and_deleted(tmp_path):
     pytest.importorskip("pyarrow")
     rows = import_module("benchmarks.parquet_100m").run(small=True, rows=5000, tmp=tmp_path)
-    check(rows)
+    assert_rows(rows)
     assert not list(tmp_path.iterdir())
 
 
@@ -70,7 +70,7 @@ def test_a_file_for_which_there_is_no_room_is_refused(tmp_path):
 
 
 def test_fresh_interpreters_are_timed():
-    check(import_module("benchmarks.startup").run(small=True), some_ratio=False)
+    assert_rows(import_module("benchmarks.startup").run(small=True), some_ratio=False)
 
 
 def test_the_made_up_groups_differ():

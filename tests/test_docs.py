@@ -18,7 +18,7 @@ def blocks(page: Path) -> list[tuple[int, str]]:
     return [(text.count("\n", 0, found.start()) + 1, found.group(1)) for found in BLOCK.finditer(text)]
 
 
-def run(page: Path) -> None:
+def assert_blocks_run(page: Path) -> None:
     """All blocks of a page in one namespace; those with `>>>` are compared with what they print."""
     names: dict[str, object] = {"__name__": page.stem}
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
@@ -36,14 +36,14 @@ def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # a page may save a report
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        run(page)
+        assert_blocks_run(page)
 
 
 def test_a_block_that_prints_something_else_is_found(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("```python\nx = 2\n```\n\n```python\n>>> x + 1\n4\n\n```\n", encoding="utf-8")
     with pytest.raises(AssertionError, match=r"page\.md:5"):
-        run(page)
+        assert_blocks_run(page)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -13,8 +13,8 @@ def rows():
 
 
 @pytest.fixture
-def refused():
-    """`refused(call, *words)`: the call raises one clear sentence that has the words."""
+def assert_refused():
+    """`assert_refused(call, *words)`: the call raises one clear sentence that has the words."""
 
     def check(call, *words):
         with pytest.raises((ValueError, TypeError)) as caught:

@@ -21,7 +21,7 @@ def run(*arguments):
     return found.exit_code, found.stdout, found.stderr
 
 
-def told(ran, *words):
+def assert_told(ran, *words):
     """Exit code 2 and one sentence on stderr that has the words."""
     code, out, err = ran
     assert code == 2, ran
@@ -58,7 +58,7 @@ def metrics(ran):
     return {key: entry["value"] for key, entry in json.loads(out)["metrics"].items()}
 
 
-def same(found, expected):
+def assert_same(found, expected):
     assert found.keys() == expected.keys()
     for key, value in found.items():
         assert value == pytest.approx(expected[key], nan_ok=True), key
@@ -66,21 +66,21 @@ def same(found, expected):
 
 # -- files ------------------------------------------------------------------------------------------------
 def test_what_is_no_file_to_read(tmp_path):
-    told(run("audit", tmp_path / "none.csv", *COLUMNS), "no file", "none.csv")
-    told(run("audit", tmp_path, *COLUMNS), "is a folder")
+    assert_told(run("audit", tmp_path / "none.csv", *COLUMNS), "no file", "none.csv")
+    assert_told(run("audit", tmp_path, *COLUMNS), "is a folder")
     for name in ("empty.csv", "empty.parquet", "empty.csv.gz"):
         (tmp_path / name).touch()
-        told(run("audit", tmp_path / name, *COLUMNS), name, "empty")
+        assert_told(run("audit", tmp_path / name, *COLUMNS), name, "empty")
     (tmp_path / "rows.txt").write_text("y,p,g\n1,1,a\n")
-    told(run("audit", tmp_path / "rows.txt", *COLUMNS), "rows.txt", ".csv")
+    assert_told(run("audit", tmp_path / "rows.txt", *COLUMNS), "rows.txt", ".csv")
     (tmp_path / "loop.csv").symlink_to(tmp_path / "loop.csv")
-    told(run("audit", tmp_path / "loop.csv", *COLUMNS), "loop.csv")
+    assert_told(run("audit", tmp_path / "loop.csv", *COLUMNS), "loop.csv")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_a_file_without_permission(good):
     good.chmod(0)
-    told(run("audit", good, *COLUMNS), "good.csv", "permission")
+    assert_told(run("audit", good, *COLUMNS), "good.csv", "permission")
 
 
 def test_a_pipe_is_read_or_refused_but_never_called_empty(tmp_path, good):
@@ -98,7 +98,7 @@ def test_a_pipe_is_read_or_refused_but_never_called_empty(tmp_path, good):
 
 
 def test_standard_input_is_refused_in_so_many_words():
-    told(run("audit", "-", *COLUMNS), "file")
+    assert_told(run("audit", "-", *COLUMNS), "file")
 
 
 def test_a_path_in_any_script(good, tmp_path):
@@ -114,7 +114,7 @@ def test_a_path_in_any_script(good, tmp_path):
 def test_a_truncated_archive(tmp_path, good):
     packed = gzip.compress(good.read_bytes())
     (tmp_path / "cut.csv.gz").write_bytes(packed[: len(packed) // 2])
-    told(run("audit", tmp_path / "cut.csv.gz", *COLUMNS), "cut.csv.gz")
+    assert_told(run("audit", tmp_path / "cut.csv.gz", *COLUMNS), "cut.csv.gz")
 
 
 def test_five_thousand_columns(tmp_path, table):
@@ -123,8 +123,10 @@ def test_five_thousand_columns(tmp_path, table):
     pl.DataFrame({**extra, **table}).write_csv(wide)
     found = metrics(run("audit", wide, *COLUMNS, "--json", "-"))
     memory = evenhand.audit(table["y"], table["p"], table["g"], replicates=0)
-    same(found, {key: entry["value"] for key, entry in memory.to_dict()["metrics"].items()})
-    told(run("audit", wide, "--label", "yy", "--prediction", "p", "--group", "g"), "'yy'", "did you mean 'y'")
+    assert_same(found, {key: entry["value"] for key, entry in memory.to_dict()["metrics"].items()})
+    assert_told(
+        run("audit", wide, "--label", "yy", "--prediction", "p", "--group", "g"), "'yy'", "did you mean 'y'"
+    )
 
 
 def test_nested_columns(tmp_path, table):
@@ -133,7 +135,9 @@ def test_nested_columns(tmp_path, table):
     frame.write_parquet(nested)
     assert run("audit", nested, *COLUMNS, "-q")[0] == 0
     for column in ("boxes", "pairs"):
-        told(run("audit", nested, "--label", "y", "--prediction", "p", "--group", column), f"'{column}'")
+        assert_told(
+            run("audit", nested, "--label", "y", "--prediction", "p", "--group", column), f"'{column}'"
+        )
 
 
 # -- columns ----------------------------------------------------------------------------------------------
@@ -158,19 +162,19 @@ def test_columns_that_are_named_like_our_own(tmp_path, table, names, kind):
     found = metrics(run("audit", path, *arguments, *FEW, "--json", "-"))
     alone = evenhand.audit(table["y"], table["p"], table["g"], weights=table["w"], replicates=0)
     expected = json.loads(alone.to_json())["metrics"]
-    same(found, {key: entry["value"] for key, entry in expected.items()})
+    assert_same(found, {key: entry["value"] for key, entry in expected.items()})
     both = run("compare", path, path, *arguments, *FEW, "--name", "a", "--name", "b", "--json", "-")
     assert both[0] == 0, both[2]
 
 
 def test_a_group_column_given_twice(good):
-    told(run("audit", good, *COLUMNS, "--group", "g"), "'g'", "twice")
+    assert_told(run("audit", good, *COLUMNS, "--group", "g"), "'g'", "twice")
 
 
 def test_two_columns_of_one_name(tmp_path):
     path = tmp_path / "twice.csv"
     path.write_text("y,p,g,g\n1,1,a,b\n0,1,b,a\n")
-    told(run("audit", path, *COLUMNS), "'g'", "twice")
+    assert_told(run("audit", path, *COLUMNS), "'g'", "twice")
 
 
 def test_the_label_as_group_and_as_prediction(good):
@@ -206,7 +210,9 @@ def test_the_same_rows_in_a_file_and_in_memory(good, table):
     memory = evenhand.audit(
         table["y"], table["p"], {"g": table["g"], "h": table["h"]}, weights=table["w"], replicates=0
     )
-    same(found, {key: entry["value"] for key, entry in json.loads(memory.to_json())["metrics"].items()})
+    assert_same(
+        found, {key: entry["value"] for key, entry in json.loads(memory.to_json())["metrics"].items()}
+    )
 
 
 @pytest.mark.parametrize("labels", [(-1, 1), (0, 1), (1, 2), ("no", "yes")])
@@ -227,9 +233,9 @@ def test_labels_mean_the_same_in_a_file_and_in_memory(tmp_path, table, labels):
 
 # -- options ----------------------------------------------------------------------------------------------
 def test_options_that_make_no_sense(good):
-    told(run("audit", good, *COLUMNS, "--seed", "-1"), "seed")
-    told(run("audit", good, *COLUMNS, "--confidence", "95"), "between 0 and 1")
-    told(run("audit", good, *COLUMNS, "--smoothing", "nan"), "smoothing")
+    assert_told(run("audit", good, *COLUMNS, "--seed", "-1"), "seed")
+    assert_told(run("audit", good, *COLUMNS, "--confidence", "95"), "between 0 and 1")
+    assert_told(run("audit", good, *COLUMNS, "--smoothing", "nan"), "smoothing")
 
 
 def test_no_group_is_large_enough(good):

@@ -9,11 +9,11 @@ import pytest
 import evenhand
 
 
-def test_no_rows(refused):
+def test_no_rows(assert_refused):
     for empty in ([], np.zeros(0), ()):
-        refused(lambda empty=empty: evenhand.audit(empty, empty, empty), "no rows")
-    refused(lambda: evenhand.compare([], {"a": [], "b": []}), "no rows")
-    refused(lambda: evenhand.audit(np.zeros((0, 3)), np.zeros((0, 3)), []), "no rows")
+        assert_refused(lambda empty=empty: evenhand.audit(empty, empty, empty), "no rows")
+    assert_refused(lambda: evenhand.compare([], {"a": [], "b": []}), "no rows")
+    assert_refused(lambda: evenhand.audit(np.zeros((0, 3)), np.zeros((0, 3)), []), "no rows")
 
 
 def test_one_row():
@@ -58,11 +58,11 @@ def test_every_group_missing_in_a_comparison_is_told(rows):
 
 
 @pytest.mark.parametrize("labels", [[None] * 60, np.full(60, np.nan)])
-def test_every_label_or_prediction_missing(rows, labels, refused):
+def test_every_label_or_prediction_missing(rows, labels, assert_refused):
     y, p, g = rows
-    refused(lambda: evenhand.audit(labels, p, g), "no row has both a label and a prediction")
-    refused(lambda: evenhand.audit(y, labels, g), "no row has both a label and a prediction")
-    refused(lambda: evenhand.compare(y, {"a": p, "b": labels}), "no row has a label and a prediction")
+    assert_refused(lambda: evenhand.audit(labels, p, g), "no row has both a label and a prediction")
+    assert_refused(lambda: evenhand.audit(y, labels, g), "no row has both a label and a prediction")
+    assert_refused(lambda: evenhand.compare(y, {"a": p, "b": labels}), "no row has a label and a prediction")
 
 
 def test_a_constant_label_or_prediction(rows):
@@ -102,26 +102,26 @@ def test_three_hundred_classes():
 QUICK = {"metrics": ["acc"], "replicates": 0}
 
 
-def test_ids_given_as_labels_are_refused_at_once(refused):
+def test_ids_given_as_labels_are_refused_at_once(assert_refused):
     """Thousands of classes are millions of cells for each group: hours, or no memory."""
     ids = np.arange(1500)
-    refused(lambda: evenhand.audit(ids, ids, ids % 2, **QUICK), "1500", "id")
-    refused(lambda: evenhand.compare(ids, {"a": ids, "b": ids}, **QUICK), "1500", "id")
+    assert_refused(lambda: evenhand.audit(ids, ids, ids % 2, **QUICK), "1500", "id")
+    assert_refused(lambda: evenhand.compare(ids, {"a": ids, "b": ids}, **QUICK), "1500", "id")
 
 
-def test_ids_given_as_groups_are_refused_at_once(refused):
+def test_ids_given_as_groups_are_refused_at_once(assert_refused):
     y = np.arange(1500) % 2
-    refused(lambda: evenhand.audit(y, y, np.arange(1500), **QUICK), "1500")
-    refused(lambda: evenhand.audit(y, y, np.random.default_rng(0).random(1500), **QUICK), "1500")
+    assert_refused(lambda: evenhand.audit(y, y, np.arange(1500), **QUICK), "1500")
+    assert_refused(lambda: evenhand.audit(y, y, np.random.default_rng(0).random(1500), **QUICK), "1500")
 
 
-def test_probabilities_given_as_labels_are_refused(rows, refused):
+def test_probabilities_given_as_labels_are_refused(rows, assert_refused):
     y, p, g = rows
     scores = np.random.default_rng(3).random(60)
-    refused(lambda: evenhand.audit(scores, p, g), "whole numbers")
-    refused(lambda: evenhand.audit(y, scores, g), "scores=")
-    refused(lambda: evenhand.audit(y, np.stack([scores, 1 - scores], axis=1), g), "look like scores")
-    refused(lambda: evenhand.compare(y, {"a": p, "b": scores}), "whole numbers")
+    assert_refused(lambda: evenhand.audit(scores, p, g), "whole numbers")
+    assert_refused(lambda: evenhand.audit(y, scores, g), "scores=")
+    assert_refused(lambda: evenhand.audit(y, np.stack([scores, 1 - scores], axis=1), g), "look like scores")
+    assert_refused(lambda: evenhand.compare(y, {"a": p, "b": scores}), "whole numbers")
 
 
 def test_forty_attributes():
@@ -134,16 +134,16 @@ def test_forty_attributes():
     assert len(found.attributes) == 40
 
 
-def test_more_attributes_than_can_be_coded(refused):
+def test_more_attributes_than_can_be_coded(assert_refused):
     y = np.arange(50) % 2
-    refused(lambda: evenhand.audit(y, y, {f"a{k}": y for k in range(70)}), "too many combinations")
+    assert_refused(lambda: evenhand.audit(y, y, {f"a{k}": y for k in range(70)}), "too many combinations")
 
 
-def test_pairs_given_as_groups_are_not_fifty_attributes(refused):
+def test_pairs_given_as_groups_are_not_fifty_attributes(assert_refused):
     """`zip(sex, age)` is a row each, not a column each."""
     y = np.arange(50) % 2
     pairs = [("f", "old") if k % 2 else ("m", "young") for k in range(50)]
-    refused(lambda: evenhand.audit(y, y, pairs), "50 rows")
+    assert_refused(lambda: evenhand.audit(y, y, pairs), "50 rows")
 
 
 def test_a_million_rows_that_are_one_row_repeated():

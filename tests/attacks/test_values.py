@@ -70,10 +70,12 @@ def test_labels_that_are_named_alike(rows):
     assert evenhand.audit(y, p.astype(float), g, replicates=0).subject.classes == ("0", "1")
 
 
-def test_words_and_numbers_are_not_mixed(rows, refused):
+def test_words_and_numbers_are_not_mixed(rows, assert_refused):
     y, p, g = rows
-    refused(lambda: evenhand.audit(y, p.astype(str), g), "labels hold numbers", "predictions text")
-    refused(lambda: evenhand.audit(y.astype(bool), p.astype(bool).astype(str), g), "like True", "like 'True'")
+    assert_refused(lambda: evenhand.audit(y, p.astype(str), g), "labels hold numbers", "predictions text")
+    assert_refused(
+        lambda: evenhand.audit(y.astype(bool), p.astype(bool).astype(str), g), "like True", "like 'True'"
+    )
 
 
 def test_values_that_print_alike_are_one_group(rows):
@@ -128,13 +130,13 @@ def test_scores_just_above_one(rows):
 
 
 @pytest.mark.parametrize("wrong", [1.5, -0.1, np.nan, np.inf])
-def test_scores_that_are_no_probabilities_are_refused_by_row(rows, refused, wrong):
+def test_scores_that_are_no_probabilities_are_refused_by_row(rows, assert_refused, wrong):
     y, p, g = rows
     scores = np.full(60, 0.5)
     scores[7] = wrong
-    refused(lambda: evenhand.audit(y, p, g, scores=scores), "row 7", "[0, 1]")
+    assert_refused(lambda: evenhand.audit(y, p, g, scores=scores), "row 7", "[0, 1]")
     logits = np.stack([scores, 1 - scores], axis=1)
-    refused(lambda: evenhand.audit(y, p, g, scores=logits), "row 7")
+    assert_refused(lambda: evenhand.audit(y, p, g, scores=logits), "row 7")
 
 
 def test_masked_values_are_missing_and_not_what_lies_below_the_mask(rows):

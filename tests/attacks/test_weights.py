@@ -9,7 +9,7 @@ import evenhand
 
 
 @pytest.mark.parametrize("wrong", [np.nan, -1.0, np.inf])
-def test_weights_that_are_none_are_refused_by_row(rows, refused, wrong):
+def test_weights_that_are_none_are_refused_by_row(rows, assert_refused, wrong):
     y, p, g = rows
     weights = np.ones(60)
     weights[3] = wrong
@@ -18,15 +18,15 @@ def test_weights_that_are_none_are_refused_by_row(rows, refused, wrong):
         lambda: evenhand.audit(np.stack([y, p], 1), np.stack([p, p], 1), g, weights=weights),
         lambda: evenhand.compare(y, {"a": p, "b": y}, groups=g, weights=weights),
     ):
-        refused(call, "row 3", "finite and not negative")
+        assert_refused(call, "row 3", "finite and not negative")
 
 
-def test_the_row_of_a_wrong_weight_is_that_of_the_user(rows, refused):
+def test_the_row_of_a_wrong_weight_is_that_of_the_user(rows, assert_refused):
     """Row 3 of the user's column, even if earlier rows are left out."""
     y, p, g = rows
     some, weights = y.astype(float), np.ones(60)
     some[0], weights[3] = np.nan, -1
-    refused(lambda: evenhand.audit(some, p, g, weights=weights), "row 3")
+    assert_refused(lambda: evenhand.audit(some, p, g, weights=weights), "row 3")
 
 
 def test_a_group_without_weight_is_there_but_has_no_rates(rows):

@@ -23,7 +23,7 @@ def good(file):
     return file("good.csv", "y,p,g,s,r\n1,1,a,0.2,0\n0,1,b,0.9,0\n1,0,b,0.2,1\n0,0,a,0.3,1\n")
 
 
-def refused(ran, *words):
+def assert_refused(ran, *words):
     """Exit code 2, nothing on stdout, and one sentence on stderr that has the words."""
     assert ran.code == 2, ran
     assert ran.out == ""
@@ -52,7 +52,7 @@ FILES = [
 
 @pytest.mark.parametrize(("name", "content", "arguments", "words"), FILES)
 def test_a_file_that_is_wrong(run, file, name, content, arguments, words):
-    refused(run("audit", file(name, content), *arguments), *words)
+    assert_refused(run("audit", file(name, content), *arguments), *words)
 
 
 def test_a_parquet_file_with_a_damaged_page(run, tmp_path):
@@ -64,7 +64,7 @@ def test_a_parquet_file_with_a_damaged_page(run, tmp_path):
     content = bytearray(path.read_bytes())
     content[400:3000] = bytes(byte ^ 0x5A for byte in content[400:3000])
     path.write_bytes(content)
-    refused(run("audit", path, *AUDIT), "damaged.parquet is damaged", "write it again")
+    assert_refused(run("audit", path, *AUDIT), "damaged.parquet is damaged", "write it again")
 
 
 # further arguments to an audit of a good file, words of the sentence
@@ -94,34 +94,34 @@ ARGUMENTS = [
 def test_an_argument_that_is_wrong(run, good, arguments, words):
     if arguments == ("--run", "r"):
         good.write_text("y,p,g,r\n1,1,a,0\n0,1,b,0\n1,0,b,1\n")
-    refused(run("audit", good, *AUDIT, *arguments), *words)
+    assert_refused(run("audit", good, *AUDIT, *arguments), *words)
 
 
 def test_no_such_file_folder_or_column(run, good, tmp_path):
-    refused(run("audit", tmp_path / "none.csv", *AUDIT), "there is no file", "none.csv")
-    refused(run("audit", tmp_path, *AUDIT), "is a folder")
-    refused(
+    assert_refused(run("audit", tmp_path / "none.csv", *AUDIT), "there is no file", "none.csv")
+    assert_refused(run("audit", tmp_path, *AUDIT), "is a folder")
+    assert_refused(
         run("audit", good, "--label", "yy", "--prediction", "p", "--group", "g"), "'yy'", "did you mean 'y'"
     )
-    refused(run("audit", good, "--label", "y", "--group", "g"), "prediction", "score")
-    refused(run("audit", good, "--label", "y", "--prediction", "p"), "missing option '--group'")
-    refused(run("audit"), "missing argument", "evenhand audit --help")
-    refused(run("audits"), "no such command", "'audit'")
+    assert_refused(run("audit", good, "--label", "y", "--group", "g"), "prediction", "score")
+    assert_refused(run("audit", good, "--label", "y", "--prediction", "p"), "missing option '--group'")
+    assert_refused(run("audit"), "missing argument", "evenhand audit --help")
+    assert_refused(run("audits"), "no such command", "'audit'")
 
 
 def test_outputs_that_cannot_be_written_are_refused_before_the_work(run, good, tmp_path):
     before = good.read_text()
-    refused(run("audit", good, *AUDIT, "--json", tmp_path / "no" / "x.json"), "there is no folder")
-    refused(run("audit", good, *AUDIT, "--html", tmp_path), "is a folder")
-    refused(run("audit", good, *AUDIT, "--json", good), "would overwrite")
+    assert_refused(run("audit", good, *AUDIT, "--json", tmp_path / "no" / "x.json"), "there is no folder")
+    assert_refused(run("audit", good, *AUDIT, "--html", tmp_path), "is a folder")
+    assert_refused(run("audit", good, *AUDIT, "--json", good), "would overwrite")
     assert good.read_text() == before
-    refused(run("demo", "--out", good), "is a file")
+    assert_refused(run("demo", "--out", good), "is a file")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_without_permission(run, good, tmp_path):
     (tmp_path / "locked").mkdir(mode=0o500)
-    refused(run("audit", good, *AUDIT, "--json", tmp_path / "locked" / "x.json"), "permission")
+    assert_refused(run("audit", good, *AUDIT, "--json", tmp_path / "locked" / "x.json"), "permission")
 
 
 def test_an_earlier_audit_that_is_none(run, good, file, tmp_path):
@@ -130,23 +130,27 @@ def test_an_earlier_audit_that_is_none(run, good, file, tmp_path):
         ("[1]", "does not hold an audit"),
         ("{}", "does not hold an audit"),
     ):
-        refused(run("audit", good, *AUDIT, "--replicates", 0, "--against", file("old.json", content)), words)
-    refused(run("audit", good, *AUDIT, "--against", tmp_path / "none.json"), "there is no file")
+        assert_refused(
+            run("audit", good, *AUDIT, "--replicates", 0, "--against", file("old.json", content)), words
+        )
+    assert_refused(run("audit", good, *AUDIT, "--against", tmp_path / "none.json"), "there is no file")
 
 
 def test_compare_refuses_other_rows(run, good, file):
     pair = ("--label", "y", "--prediction", "p")
     short = file("short.csv", "y,p\n1,1\n")
-    refused(run("compare", good, short, *pair), "short.csv has 1 rows", "good.csv has 4", "key")
+    assert_refused(run("compare", good, short, *pair), "short.csv has 1 rows", "good.csv has 4", "key")
     other = file("other.csv", "y,p\n1,1\n1,1\n1,0\n0,0\n")
-    refused(run("compare", good, other, *pair), "label", "other.csv", "row 2")
-    refused(run("compare", good, *pair), "missing argument 'ALT'")
+    assert_refused(run("compare", good, other, *pair), "label", "other.csv", "row 2")
+    assert_refused(run("compare", good, *pair), "missing argument 'ALT'")
     copy = file("copy.csv", good.read_text())
-    refused(run("compare", good, copy, *pair, "--name", "one"), "1 names", "2 files")
-    refused(run("compare", good, copy, *pair, "--fail-if", "nobody:cev>1"), "no alternative 'nobody'", "copy")
-    refused(run("compare", good, copy, *pair, "--fail-if", "tpr.gap.difference>1"), "tpr.gap", "group")
-    refused(run("compare", good, copy, *pair, "--fail-if", "cie>1"), "cie", "runs")
-    refused(run("compare", good, copy, *pair, "--fail-if", "accuracy.p>1"), "'accuracy' has no 'p'")
+    assert_refused(run("compare", good, copy, *pair, "--name", "one"), "1 names", "2 files")
+    assert_refused(
+        run("compare", good, copy, *pair, "--fail-if", "nobody:cev>1"), "no alternative 'nobody'", "copy"
+    )
+    assert_refused(run("compare", good, copy, *pair, "--fail-if", "tpr.gap.difference>1"), "tpr.gap", "group")
+    assert_refused(run("compare", good, copy, *pair, "--fail-if", "cie>1"), "cie", "runs")
+    assert_refused(run("compare", good, copy, *pair, "--fail-if", "accuracy.p>1"), "'accuracy' has no 'p'")
 
 
 def test_debug_shows_where_it_came_from(run, tmp_path):

@@ -21,7 +21,7 @@ def keyed(found):
     return {key: (value.value, value.decided_by) for key, value in found.metrics.items()}
 
 
-def same(found, expected):
+def assert_same(found, expected):
     one, two = keyed(found), keyed(expected)
     assert one.keys() == two.keys()
     for key, (value, decided) in one.items():
@@ -67,13 +67,13 @@ COLUMNS = {
 
 @pytest.mark.parametrize("make", COLUMNS.values(), ids=COLUMNS)
 def test_labels_and_predictions_of_any_kind(plain, make):
-    same(evenhand.audit(make(Y), make(P), G, replicates=0), plain)
+    assert_same(evenhand.audit(make(Y), make(P), G, replicates=0), plain)
 
 
 @pytest.mark.parametrize("labels", ["numpy", "bool", "float", "torch", "pandas Int64", "polars"])
 @pytest.mark.parametrize("guesses", ["tuple", "python booleans", "int8", "torch float", "object"])
 def test_labels_of_one_kind_and_predictions_of_another(plain, labels, guesses):
-    same(evenhand.audit(COLUMNS[labels](Y), COLUMNS[guesses](P), G, replicates=0), plain)
+    assert_same(evenhand.audit(COLUMNS[labels](Y), COLUMNS[guesses](P), G, replicates=0), plain)
 
 
 GROUPS = {
@@ -97,7 +97,7 @@ GROUPS = {
 
 @pytest.mark.parametrize("groups", GROUPS.values(), ids=GROUPS)
 def test_groups_of_any_kind(plain, groups):
-    same(evenhand.audit(Y, P, groups, replicates=0), plain)
+    assert_same(evenhand.audit(Y, P, groups, replicates=0), plain)
 
 
 TWO = {
@@ -149,7 +149,7 @@ def test_a_missing_label_or_prediction_leaves_its_row_out(labels):
     for arguments in ((labels, P), (Y, labels)):
         found = evenhand.audit(*arguments, G, replicates=0)
         assert (found.n, found.subject.missing) == (7, 1)
-    same(evenhand.audit(labels, P, G, replicates=0), expected)
+    assert_same(evenhand.audit(labels, P, G, replicates=0), expected)
 
 
 @pytest.mark.parametrize("kind", ["object", "string", "pandas string"])
@@ -182,7 +182,7 @@ def test_a_missing_group_is_unknown(groups):
 def test_a_column_is_aligned_by_place_whatever_its_index(plain):
     order = [5, 2, 7, 0, 1, 6, 3, 4]
     found = evenhand.audit(pd.Series(Y, index=order), P, pd.Series(G, index=order[::-1]), replicates=0)
-    same(found, plain)
+    assert_same(found, plain)
 
 
 def test_categories_keep_their_order_and_unused_ones_are_shown():
@@ -205,7 +205,7 @@ def test_labels_of_minus_one_and_one_are_two_classes(plain, kind):
     found = evenhand.audit(y, p, G, replicates=0)
     assert found.n == 8
     assert found.subject.classes == ("-1", "1")
-    same(found, plain)
+    assert_same(found, plain)
 
 
 # -- coding -----------------------------------------------------------------------------------------------

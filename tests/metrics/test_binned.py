@@ -64,30 +64,32 @@ def test_binned_log_loss_is_never_above_the_exact_one():
     assert got <= ranked.log_loss(y, s)
 
 
-def test_golden_group_values(golden, close):
+def test_golden_group_values(golden, assert_close):
     keys = {"auc": "roc_auc", "ap": "average_precision", "brier": "brier", "ece": "ece_15_bins"}
     for case in golden("07d_group_auc_ap_brier_ece")["cases"]:
         inputs, expected = case["inputs"], case["expected"]
         scores = Scores.from_scores(inputs["y_true"], inputs["scores"], inputs["group"])
         for key, name in keys.items():
             groups = [expected[f"group{g}"][name] for g in range(scores.n_groups)]
-            close(SCORE_RATES[key](scores), groups, case["tolerance"])
-            close(SCORE_RATES[key](scores.pooled), [expected["overall"][name]], case["tolerance"])
+            assert_close(SCORE_RATES[key](scores), groups, case["tolerance"])
+            assert_close(SCORE_RATES[key](scores.pooled), [expected["overall"][name]], case["tolerance"])
 
 
 @pytest.mark.parametrize("name", ["multilabel_21", "multilabel_22"])
-def test_golden_reweighted_average_precision(golden, close, name):
+def test_golden_reweighted_average_precision(golden, assert_close, name):
     case = next(case for case in golden("04_domain_bias_mitigation")["cases"] if case["name"] == name)
     targets = np.array(case["inputs"]["targets_last_column_is_domain"]).astype(int)
     y, domain = targets[:, :-1], targets[:, -1]
     s, expected = np.array(case["inputs"]["probabilities_for_AP"]), case["expected"]
     scores = Scores.from_scores(y, s, domain)
-    close(binned.mean_average_precision_u(scores, per_class=True), expected["weighted_AP"], case["tolerance"])
-    close(binned.mean_average_precision_u(scores), expected["weighted_mAP"], case["tolerance"])
-    close(binned.mean_average_precision(scores), np.mean(expected["plain_AP"]), case["tolerance"])
+    assert_close(
+        binned.mean_average_precision_u(scores, per_class=True), expected["weighted_AP"], case["tolerance"]
+    )
+    assert_close(binned.mean_average_precision_u(scores), expected["weighted_mAP"], case["tolerance"])
+    assert_close(binned.mean_average_precision(scores), np.mean(expected["plain_AP"]), case["tolerance"])
     for k, value in enumerate(expected["weighted_AP"]):
         weights = binned.positive_weights(y[:, k], domain)
-        close(ranked.exact_average_precision(y[:, k], s[:, k], weights), value, case["tolerance"])
+        assert_close(ranked.exact_average_precision(y[:, k], s[:, k], weights), value, case["tolerance"])
 
 
 def test_reweighting_by_hand():

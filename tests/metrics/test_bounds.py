@@ -71,7 +71,7 @@ def every_assignment(y, p, g, groups: int, task: int | str) -> Counts:
     return Counts.stack(found)
 
 
-def check(seed: int, groups: int, task: int | str, least: int) -> None:
+def assert_within_bounds(seed: int, groups: int, task: int | str, least: int) -> None:
     y, p, g = rows(seed, groups, task, least)
     view = View(every_assignment(y, p, g, groups, task).margins())
     for key, found in bounds_of(KEYS, counted(y, p, g, groups, task)).items():
@@ -87,14 +87,14 @@ def check(seed: int, groups: int, task: int | str, least: int) -> None:
 @pytest.mark.parametrize(("groups", "task"), [(2, 2), (3, 2), (2, 3), (2, "labels")])
 def test_no_assignment_leaves_the_bounds_when_groups_are_large(groups, task):
     for seed in range(15):
-        check(seed, groups, task, least=40)
+        assert_within_bounds(seed, groups, task, least=40)
 
 
 @pytest.mark.parametrize(("groups", "task"), [(2, 2), (3, 2), (2, 3), (2, "labels")])
 def test_no_assignment_leaves_the_bounds_when_rates_may_be_undefined(groups, task):
     """Groups of a few rows: a rate without cases now may get one from the unknown rows, or stay without."""
     for seed in range(40):
-        check(seed, groups, task, least=0)
+        assert_within_bounds(seed, groups, task, least=0)
 
 
 @pytest.mark.parametrize("key", GAPS)

@@ -17,32 +17,32 @@ SMALL = Counts.from_table([[[6, 3, 1], [1, 9, 0], [1, 3, 6]]])
 rate = st.floats(0.01, 0.99)
 
 
-def test_hand_check_1(close):
+def test_hand_check_1(assert_close):
     d_fpr, d_fnr = relative_changes(*BASE, *OTHER)
-    close(d_fpr, [0.2, -0.2, 0.0])
-    close(d_fnr, [0.0, 0.5, -0.2])
-    close(cev(*BASE, *OTHER), 0.113333, 5e-7)
-    close(sde(*BASE, *OTHER), 0.366667, 5e-7)
+    assert_close(d_fpr, [0.2, -0.2, 0.0])
+    assert_close(d_fnr, [0.0, 0.5, -0.2])
+    assert_close(cev(*BASE, *OTHER), 0.113333, 5e-7)
+    assert_close(sde(*BASE, *OTHER), 0.366667, 5e-7)
 
 
-def test_hand_check_1_random_predictor(close):
+def test_hand_check_1_random_predictor(assert_close):
     random = np.full(3, 1 / 3), np.full(3, 2 / 3)
-    close(cev(*BASE, *random), 7.382716, 5e-7)
-    close(sde(*BASE, *random), 3.0)
+    assert_close(cev(*BASE, *random), 7.382716, 5e-7)
+    assert_close(sde(*BASE, *random), 3.0)
     found = pair_measures(*BASE, *OTHER)
-    close(found["cev_norm"], 0.015351, 5e-7)
-    close(found["sde_norm"], 0.122222, 5e-7)
+    assert_close(found["cev_norm"], 0.015351, 5e-7)
+    assert_close(found["sde_norm"], 0.122222, 5e-7)
     assert found["skipped"] == 0
     ones = pair_measures(*BASE, *random)
-    close([ones["cev_norm"], ones["sde_norm"]], [1.0, 1.0])
+    assert_close([ones["cev_norm"], ones["sde_norm"]], [1.0, 1.0])
 
 
-def test_hand_check_2(close):
-    close(measure("cev", BIG, SMALL).value, 1.006173, 5e-7)
-    close(measure("sde", BIG, SMALL).value, 1.388889, 5e-7)
-    close(measure("cev_norm", BIG, SMALL).value, 1.006173 / 0.548697, 2e-6)  # 1.83, above 1
+def test_hand_check_2(assert_close):
+    assert_close(measure("cev", BIG, SMALL).value, 1.006173, 5e-7)
+    assert_close(measure("sde", BIG, SMALL).value, 1.388889, 5e-7)
+    assert_close(measure("cev_norm", BIG, SMALL).value, 1.006173 / 0.548697, 2e-6)  # 1.83, above 1
     fpr, fnr = (side[0] for side in error_rates(all_rows(BIG)))
-    close(cev(fpr, fnr, np.full(3, 1 / 3), np.full(3, 2 / 3)), 0.548697, 5e-7)
+    assert_close(cev(fpr, fnr, np.full(3, 1 / 3), np.full(3, 2 / 3)), 0.548697, 5e-7)
     assert sde(fpr, fnr, np.full(3, 1 / 3), np.full(3, 2 / 3)) == pytest.approx(0.0, abs=1e-12)
 
 
@@ -53,16 +53,16 @@ def test_a_vanishing_normaliser_leaves_no_value():
     assert measure("cev_norm", BIG, SMALL).reason is None
 
 
-def test_the_roles_are_not_symmetric(close):
-    close([measure("cev", BIG, SMALL).value, measure("cev", SMALL, BIG).value], [1.0062, 1.7778], 1e-4)
+def test_the_roles_are_not_symmetric(assert_close):
+    assert_close([measure("cev", BIG, SMALL).value, measure("cev", SMALL, BIG).value], [1.0062, 1.7778], 1e-4)
 
 
-def test_measure_says_what_it_was_made_of(close):
+def test_measure_says_what_it_was_made_of(assert_close):
     base = Counts.from_table([[[9, 1, 0], [1, 9, 0], [0, 0, 10]]])  # class 2 has base rates of 0
     got = measure("cev", base, SMALL)
     assert got.skipped == 1
     assert np.isnan([got.fpr_change[2], got.fnr_change[2]]).all()
-    close(got.fnr_change[:2], [(0.4 - 0.1) / 0.1, (0.1 - 0.1) / 0.1])
+    assert_close(got.fnr_change[:2], [(0.4 - 0.1) / 0.1, (0.1 - 0.1) / 0.1])
 
 
 def test_without_any_class_there_is_no_value():
@@ -108,18 +108,18 @@ def test_cev_is_the_sum_of_two_population_variances(rows):
     assert sde(base_fpr, base_fnr, fpr, fnr) == pytest.approx(np.abs(changes[1] - changes[0]).mean())
 
 
-def test_skipping_a_class_is_leaving_it_out(close):
+def test_skipping_a_class_is_leaving_it_out(assert_close):
     zero = (np.append(BASE[0], 0.0), np.append(BASE[1], 0.3))
     other = (np.append(OTHER[0], 0.1), np.append(OTHER[1], 0.2))
     found = pair_measures(*zero, *other)
-    close(found["cev"], cev(*BASE, *OTHER))
-    close(found["sde"], sde(*BASE, *OTHER))
+    assert_close(found["cev"], cev(*BASE, *OTHER))
+    assert_close(found["sde"], sde(*BASE, *OTHER))
     assert found["skipped"] == 1
 
 
-def test_eps_reads_zero_as_a_millionth(close):
+def test_eps_reads_zero_as_a_millionth(assert_close):
     d_fpr, _ = relative_changes([0.0], [0.5], [0.1], [0.5], "eps")
-    close(d_fpr, [(0.1 - 1e-6) / 1e-6])
+    assert_close(d_fpr, [(0.1 - 1e-6) / 1e-6])
 
 
 def test_raise_names_the_classes():
@@ -128,14 +128,14 @@ def test_raise_names_the_classes():
     assert cev(*BASE, *OTHER, "raise") == cev(*BASE, *OTHER)
 
 
-def test_smooth_needs_counts(close):
+def test_smooth_needs_counts(assert_close):
     with pytest.raises(ValueError, match="needs counts"):
         sde(*BASE, *OTHER, "smooth")
     base = Counts.from_table([[[9, 1, 0], [1, 9, 0], [0, 0, 10]]])
     got = measure("sde", base, SMALL, "smooth")
     assert got.skipped == 0
-    close(got.fnr_change[2], (4.5 / 11 - 0.5 / 11) / (0.5 / 11))
-    close(got.fpr_change[2], (1.5 / 21 - 0.5 / 21) / (0.5 / 21))
+    assert_close(got.fnr_change[2], (4.5 / 11 - 0.5 / 11) / (0.5 / 11))
+    assert_close(got.fpr_change[2], (1.5 / 21 - 0.5 / 21) / (0.5 / 21))
 
 
 def test_a_class_without_rows_is_skipped_under_every_policy():

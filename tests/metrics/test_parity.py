@@ -94,33 +94,37 @@ def test_the_list_has_61_values_and_each_has_a_row():
 
 
 @pytest.mark.parametrize("case", CASES, indirect=True)
-def test_legacy_values_are_those_the_official_code_prints(case, close):
+def test_legacy_values_are_those_the_official_code_prints(case, assert_close):
     expected = case["expected"]["official"]
     assert set(expected) == set(OFFICIAL)
     for theirs, ours in OFFICIAL.items():
-        close(value(f"s3.{ours}", counted(case), legacy=True), expected[theirs], case["tolerance"])
+        assert_close(value(f"s3.{ours}", counted(case), legacy=True), expected[theirs], case["tolerance"])
 
 
 @pytest.mark.parametrize("case", CASES, indirect=True)
-def test_legacy_counts_are_raw_and_fn_counts_true_negatives(case, close):
+def test_legacy_counts_are_raw_and_fn_counts_true_negatives(case, assert_close):
     """Behind `legacy` alone: these are the values the reference calls wrong."""
     m = counted(case).margins()
     for name, cell in (("fn", m.tn[1]), ("fp", m.fp[1])):
-        close(value(f"s3.eqopp_{name}_diff", counted(case), legacy=True), abs(int(cell[0]) - int(cell[1])))
+        assert_close(
+            value(f"s3.eqopp_{name}_diff", counted(case), legacy=True), abs(int(cell[0]) - int(cell[1]))
+        )
         ratio = 1.0 if not cell.any() else (cell[1] / cell[0] if cell[0] else 0.0)
-        close(value(f"s3.eqopp_{name}_ratio", counted(case), legacy=True), ratio)
+        assert_close(value(f"s3.eqopp_{name}_ratio", counted(case), legacy=True), ratio)
 
 
 @pytest.mark.parametrize("case", CASES, indirect=True)
-def test_paper_metrics_are_the_independent_ones(case, close):
+def test_paper_metrics_are_the_independent_ones(case, assert_close):
     for theirs, ours in (PAPER | RATIOS).items():
-        close(value(ours, counted(case)), case["expected"]["independent"][theirs], case["tolerance"])
+        assert_close(value(ours, counted(case)), case["expected"]["independent"][theirs], case["tolerance"])
 
 
 @pytest.mark.parametrize("case", CASES[:2], indirect=True)
-def test_without_legacy_defined_values_are_the_same(case, close):
+def test_without_legacy_defined_values_are_the_same(case, assert_close):
     for theirs, ours in OFFICIAL.items():
-        close(value(f"s3.{ours}", counted(case)), case["expected"]["official"][theirs], case["tolerance"])
+        assert_close(
+            value(f"s3.{ours}", counted(case)), case["expected"]["official"][theirs], case["tolerance"]
+        )
 
 
 # -- S3 and S4 oracles ------------------------------------------------------------------------------------
@@ -144,38 +148,38 @@ def test_delta_eo_is_a_sum_and_reaches_200_percent():
     assert value("delta_dp", PREDICTS_S) == value("delta_eopp", PREDICTS_S) == 1.0
 
 
-def test_delta_eopp_is_the_term_of_label_0(close):
+def test_delta_eopp_is_the_term_of_label_0(assert_close):
     counts = Counts.from_table([[[8, 2], [1, 9]], [[5, 5], [4, 6]]])
-    close(value("delta_eopp", counts), 0.3)
-    close(value("delta_eo", counts), 0.3 + 0.3)
-    close(value("delta_dp", counts), 0.0)
+    assert_close(value("delta_eopp", counts), 0.3)
+    assert_close(value("delta_eo", counts), 0.3 + 0.3)
+    assert_close(value("delta_dp", counts), 0.0)
 
 
-def test_laftr_code_reports_half_of_delta_eo(close):
+def test_laftr_code_reports_half_of_delta_eo(assert_close):
     counts = Counts.from_table([[[8, 2], [1, 9]], [[5, 5], [3, 7]]])
-    close(value("odds.mean", counts), (0.3 + 0.2) / 2)
-    close(2 * value("odds.mean", counts), value("delta_eo", counts))
+    assert_close(value("odds.mean", counts), (0.3 + 0.2) / 2)
+    assert_close(2 * value("odds.mean", counts), value("delta_eo", counts))
 
 
-def test_mean_accuracy_does_not_depend_on_the_sizes_of_the_groups(close):
+def test_mean_accuracy_does_not_depend_on_the_sizes_of_the_groups(assert_close):
     counts = Counts.from_table([[[90, 10], [10, 90]], [[1, 1], [1, 1]]])
-    close(value("acc_mean", counts), 0.7)
-    close(value("acc", counts), 182 / 204)
+    assert_close(value("acc_mean", counts), 0.7)
+    assert_close(value("acc", counts), 182 / 204)
 
 
-def test_the_privileged_group_is_the_first_unless_another_is_named(close):
+def test_the_privileged_group_is_the_first_unless_another_is_named(assert_close):
     counts = Counts.from_table([[[9, 1], [1, 9]], [[6, 4], [4, 6]]])
-    close([value("acc_p", counts), value("acc_up", counts)], [0.9, 0.6])
-    close([value("acc_p", counts, privileged=1), value("acc_up", counts, privileged=1)], [0.6, 0.9])
+    assert_close([value("acc_p", counts), value("acc_up", counts)], [0.9, 0.6])
+    assert_close([value("acc_p", counts, privileged=1), value("acc_up", counts, privileged=1)], [0.6, 0.9])
 
 
-def test_other_groups_are_pooled_or_averaged_as_the_name_says(close):
+def test_other_groups_are_pooled_or_averaged_as_the_name_says(assert_close):
     counts = Counts.from_table([[[5, 5], [5, 5]], [[30, 0], [10, 0]], [[0, 5], [0, 5]]])
-    close(value("s3.di_binary", counts), (10 / 50) / 0.5)
-    close(value("s3.di_avg_all", counts), (0 / 0.5 + 1 / 0.5) / 2)
-    close(value("s3.accuracy.unprivileged", counts), 35 / 50)
-    close(value("s3.accuracy.mean", counts), (0.5 + 0.75 + 0.5) / 3)
-    close(value("s3.accuracy.diff_mean", counts), ((1 - 0.25) + 1.0) / 2)
+    assert_close(value("s3.di_binary", counts), (10 / 50) / 0.5)
+    assert_close(value("s3.di_avg_all", counts), (0 / 0.5 + 1 / 0.5) / 2)
+    assert_close(value("s3.accuracy.unprivileged", counts), 35 / 50)
+    assert_close(value("s3.accuracy.mean", counts), (0.5 + 0.75 + 0.5) / 3)
+    assert_close(value("s3.accuracy.diff_mean", counts), ((1 - 0.25) + 1.0) / 2)
 
 
 def test_calibration_of_the_negatives_is_the_false_omission_rate():
@@ -209,10 +213,10 @@ def test_one_group_has_nobody_to_be_compared_with():
 
 
 # -- S2's group differences (A4.7) ------------------------------------------------------------------------
-def test_equality_differences_are_sums_over_groups_of_the_positive_class(close):
+def test_equality_differences_are_sums_over_groups_of_the_positive_class(assert_close):
     counts = Counts.from_table([[[8, 2], [1, 9]], [[5, 5], [3, 7]], [[10, 0], [5, 5]]])
-    close(value("fped", counts), sum(abs(7 / 30 - rate) for rate in (0.2, 0.5, 0.0)))
-    close(value("fned", counts), sum(abs(9 / 30 - rate) for rate in (0.1, 0.3, 0.5)))
+    assert_close(value("fped", counts), sum(abs(7 / 30 - rate) for rate in (0.2, 0.5, 0.0)))
+    assert_close(value("fned", counts), sum(abs(9 / 30 - rate) for rate in (0.1, 0.3, 0.5)))
 
 
 def test_equality_differences_of_one_group_are_undefined():

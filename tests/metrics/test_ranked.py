@@ -45,19 +45,19 @@ def rows(draw, coarse=True):
 
 @pytest.mark.parametrize("case", range(3))
 @pytest.mark.parametrize("key", GOLDEN_KEYS)
-def test_golden_by_group(golden, close, case, key):
+def test_golden_by_group(golden, assert_close, case, key):
     case = golden("07d_group_auc_ap_brier_ece")["cases"][case]
     inputs, expected = case["inputs"], case["expected"]
     got = by_group(GOLDEN_KEYS[key], inputs["y_true"], inputs["scores"], inputs["group"])
-    close(got.overall, expected["overall"][key], case["tolerance"])
-    close(got.groups, [expected[f"group{g}"][key] for g in range(len(got.groups))], case["tolerance"])
+    assert_close(got.overall, expected["overall"][key], case["tolerance"])
+    assert_close(got.groups, [expected[f"group{g}"][key] for g in range(len(got.groups))], case["tolerance"])
 
 
 @pytest.mark.parametrize("bins", [5, 10])
-def test_golden_ece_of_other_bins(golden, close, bins):
+def test_golden_ece_of_other_bins(golden, assert_close, bins):
     for case in golden("07d_group_auc_ap_brier_ece")["cases"]:
         got = expected_calibration_error(case["inputs"]["y_true"], case["inputs"]["scores"], bins=bins)
-        close(got, case["expected"]["overall"][f"ece_{bins}_bins"], case["tolerance"])
+        assert_close(got, case["expected"]["overall"][f"ece_{bins}_bins"], case["tolerance"])
 
 
 @given(rows())
@@ -89,12 +89,12 @@ def test_a_whole_weight_is_so_many_rows(data):
         assert metric(y, s, times) == pytest.approx(metric(np.repeat(y, times), np.repeat(s, times)))
 
 
-def test_kernels_work_on_any_leading_axes(close):
+def test_kernels_work_on_any_leading_axes(assert_close):
     pos = np.random.default_rng(0).integers(0, 4, (3, 2, 7))
     neg = np.random.default_rng(1).integers(0, 4, (3, 2, 7))
     for kernel in (auc, average_precision):
         one_by_one = [[kernel(pos[i, j], neg[i, j]).item() for j in range(2)] for i in range(3)]
-        close(kernel(pos, neg), one_by_one, 1e-12)
+        assert_close(kernel(pos, neg), one_by_one, 1e-12)
 
 
 def test_without_positives_or_negatives_there_is_no_value():

@@ -38,8 +38,8 @@ FAIRLEARN = {
 
 
 @pytest.mark.parametrize("key", RATES)
-def test_every_rate_is_what_its_formula_says(key, close):
-    close(RATES[key](HAND), [BY_HAND[key]], 1e-12)
+def test_every_rate_is_what_its_formula_says(key, assert_close):
+    assert_close(RATES[key](HAND), [BY_HAND[key]], 1e-12)
 
 
 @pytest.mark.parametrize(
@@ -65,26 +65,28 @@ def test_a_rate_without_cases_is_undefined_and_never_zero_or_one(key, table):
 
 
 @pytest.mark.parametrize("case", range(4))
-def test_group_rates_are_those_of_fairlearn(golden, close, case):
+def test_group_rates_are_those_of_fairlearn(golden, assert_close, case):
     case = golden("07b_fairlearn_metrics")["cases"][case]
     given = case["inputs"]
     counts = Counts.from_predictions(
         given["y_true"], given["y_pred"], given["group"], weights=given.get("sample_weight")
     )
     for theirs, ours in FAIRLEARN.items():
-        close(RATES[ours](counts), case["expected"]["by_group"][theirs], case["tolerance"])
-        close(RATES[ours](counts.margins().pooled), [case["expected"]["overall"][theirs]], case["tolerance"])
+        assert_close(RATES[ours](counts), case["expected"]["by_group"][theirs], case["tolerance"])
+        assert_close(
+            RATES[ours](counts.margins().pooled), [case["expected"]["overall"][theirs]], case["tolerance"]
+        )
 
 
 @pytest.mark.parametrize("case", range(3))
-def test_shares_of_the_four_outcomes_are_those_of_torchmetrics(golden, close, case):
+def test_shares_of_the_four_outcomes_are_those_of_torchmetrics(golden, assert_close, case):
     case = golden("07c_torchmetrics_binary_fairness")["cases"][case]
     given = case["inputs"]
     guess = np.array(given["scores"]) > case["parameters"]["threshold"]
     m = Counts.from_predictions(given["y_true"], guess, given["group"]).margins()
     shares = np.stack([m.tp[1], m.fp[1], m.tn[1], m.fn[1]], axis=-1) / m.n[1][:, None]
     expected = case["expected"]["stat_rates_tp_fp_tn_fn_per_group"]
-    close(shares, [expected[f"group_{group}"] for group in range(len(expected))], case["tolerance"])
+    assert_close(shares, [expected[f"group_{group}"] for group in range(len(expected))], case["tolerance"])
 
 
 def test_one_vs_rest_cells_are_those_of_the_golden_tables(golden):
@@ -104,19 +106,19 @@ def test_one_vs_rest_cells_are_those_of_the_golden_tables(golden):
                 ]
 
 
-def test_more_than_two_classes_give_the_mean_over_the_defined_ones(close):
+def test_more_than_two_classes_give_the_mean_over_the_defined_ones(assert_close):
     counts = Counts.from_predictions([0, 0, 1, 1], [0, 1, 1, 1], [0, 0, 0, 0], n_classes=3)
-    close(rates.tpr(counts, per_class=True)[:, 0], [0.5, 1.0, math.nan])
-    close(rates.tpr(counts), [0.75])
-    close(rates.accuracy(counts), [0.75])
-    close(rates.balanced_accuracy(counts), [0.75])
+    assert_close(rates.tpr(counts, per_class=True)[:, 0], [0.5, 1.0, math.nan])
+    assert_close(rates.tpr(counts), [0.75])
+    assert_close(rates.accuracy(counts), [0.75])
+    assert_close(rates.balanced_accuracy(counts), [0.75])
 
 
-def test_a_multi_label_rate_is_the_mean_over_labels(close):
+def test_a_multi_label_rate_is_the_mean_over_labels(assert_close):
     counts = Counts.from_predictions([[1, 0], [1, 1]], [[1, 0], [0, 1]], [0, 0])
-    close(rates.tpr(counts, per_class=True)[:, 0], [0.5, 1.0])
-    close(rates.tpr(counts), [0.75])
-    close(rates.accuracy(counts), [0.75])
+    assert_close(rates.tpr(counts, per_class=True)[:, 0], [0.5, 1.0])
+    assert_close(rates.tpr(counts), [0.75])
+    assert_close(rates.accuracy(counts), [0.75])
 
 
 def test_whole_rates_have_one_value_and_not_one_a_class():
@@ -125,15 +127,15 @@ def test_whole_rates_have_one_value_and_not_one_a_class():
         assert rate(counts, per_class=True).shape == ((1, 2) if rate.whole else (3, 2)), key
 
 
-def test_runs_are_kept_apart(close):
+def test_runs_are_kept_apart(assert_close):
     runs = Counts.from_predictions([1, 1, 0], [[1, 0, 0], [1, 1, 1]], [0, 0, 0])
-    close(rates.tpr(runs), [[0.5], [1.0]])
-    close(rates.fpr(runs), [[0.0], [1.0]])
+    assert_close(rates.tpr(runs), [[0.5], [1.0]])
+    assert_close(rates.fpr(runs), [[0.0], [1.0]])
 
 
-def test_the_rows_of_unknown_group_are_in_no_group(close):
+def test_the_rows_of_unknown_group_are_in_no_group(assert_close):
     counts = Counts.from_predictions([1, 1, 1], [1, 0, 0], [0, 0, -1])
-    close(rates.tpr(counts), [0.5])
+    assert_close(rates.tpr(counts), [0.5])
 
 
 @pytest.mark.parametrize("n_classes", [2, 10])

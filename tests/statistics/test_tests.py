@@ -40,38 +40,38 @@ def data_file(name):
 
 
 @pytest.mark.parametrize("side", ["less", "greater", "two-sided"])
-def test_golden_mann_whitney(golden, close, side):
+def test_golden_mann_whitney(golden, assert_close, side):
     for case in cases(golden, "baseline"):
         found = mann_whitney(case["inputs"]["baseline"], case["inputs"]["mitigation"], side)
         expected = case["expected"][f"mannwhitney_asymptotic_{side}"]
-        close([found.statistic, found.p], [expected["u"], expected["p"]], case["tolerance"])
+        assert_close([found.statistic, found.p], [expected["u"], expected["p"]], case["tolerance"])
 
 
-def test_golden_posthoc_side(golden, close):
+def test_golden_posthoc_side(golden, assert_close):
     for case in cases(golden, "baseline"):
         found = mann_whitney(case["inputs"]["baseline"], case["inputs"]["mitigation"], "posthoc")
         side = case["expected"]["posthoc_side"]
         assert found.alternative == side
-        close(found.p, case["expected"][f"mannwhitney_asymptotic_{side}"]["p"], case["tolerance"])
+        assert_close(found.p, case["expected"][f"mannwhitney_asymptotic_{side}"]["p"], case["tolerance"])
 
 
-def test_golden_levene_and_effect_size(golden, close):
+def test_golden_levene_and_effect_size(golden, assert_close):
     for case in cases(golden, "baseline"):
         base, other = case["inputs"]["baseline"], case["inputs"]["mitigation"]
         expected, tolerance = case["expected"], case["tolerance"]
         found = levene_relative(base, other)
         normalised = expected["levene_median_mean_normalised"]
-        close([found.statistic, found.p], [normalised["stat"], normalised["p"]], tolerance)
+        assert_close([found.statistic, found.p], [normalised["stat"], normalised["p"]], tolerance)
         variances = [relative_variance(base), relative_variance(other)]
-        close(variances, expected["variance_ddof1_of_normalised"], tolerance)
-        close(cohens_d(base, other), expected["cohens_d_pooled_ddof1"], tolerance)
+        assert_close(variances, expected["variance_ddof1_of_normalised"], tolerance)
+        assert_close(cohens_d(base, other), expected["cohens_d_pooled_ddof1"], tolerance)
 
 
 @pytest.mark.parametrize(("function", "key"), [(holm, "holm"), (benjamini_hochberg, "fdr_bh")])
-def test_golden_corrections(golden, close, function, key):
+def test_golden_corrections(golden, assert_close, function, key):
     for case in cases(golden, "p_values"):
         adjusted = function(case["inputs"]["p_values"])
-        close(adjusted, case["expected"][key]["adjusted"], case["tolerance"])
+        assert_close(adjusted, case["expected"][key]["adjusted"], case["tolerance"])
         reject = (adjusted <= case["parameters"]["alpha"]).tolist()
         assert reject == case["expected"][key]["reject"]
 
@@ -144,9 +144,9 @@ def test_corrections_only_raise_and_keep_the_order(p):
     assert (np.diff(mild[order]) >= 0).all()
 
 
-def test_undefined_p_values_are_no_tests(close):
+def test_undefined_p_values_are_no_tests(assert_close):
     for correct in (holm, benjamini_hochberg):
-        close(correct([0.01, np.nan, 0.04])[[0, 2]], correct([0.01, 0.04]))
+        assert_close(correct([0.01, np.nan, 0.04])[[0, 2]], correct([0.01, 0.04]))
         assert np.isnan(correct([0.01, np.nan])[1])
         assert correct([]).size == 0
     with pytest.raises(ValueError, match="must be a list"):

@@ -26,11 +26,11 @@ def two_samples(golden):
     return [case for case in golden("11_statistics")["cases"] if "baseline" in case["inputs"]]
 
 
-def test_golden_spread(golden, close):
+def test_golden_spread(golden, assert_close):
     for case in two_samples(golden):
         found = [spread(case["inputs"][name]) for name in ("baseline", "mitigation")]
-        close([one.std for one in found], case["expected"]["population_std"], case["tolerance"])
-        close([one.maxdiff for one in found], case["expected"]["max_diff"], case["tolerance"])
+        assert_close([one.std for one in found], case["expected"]["population_std"], case["tolerance"])
+        assert_close([one.maxdiff for one in found], case["expected"]["max_diff"], case["tolerance"])
 
 
 @given(st.lists(st.floats(-10, 10), min_size=1, max_size=20))
@@ -43,10 +43,10 @@ def test_spread_of_runs(values):
     assert found.maxdiff == max(values) - min(values)
 
 
-def test_each_class_by_itself(close):
+def test_each_class_by_itself(assert_close):
     runs = np.random.default_rng(0).random((16, 5))
-    close(spread(runs).std, [spread(runs[:, k]).std for k in range(5)], 1e-12)
-    close(spread(runs).relative_maxdiff, np.ptp(runs, axis=0) / runs.mean(axis=0))
+    assert_close(spread(runs).std, [spread(runs[:, k]).std for k in range(5)], 1e-12)
+    assert_close(spread(runs).relative_maxdiff, np.ptp(runs, axis=0) / runs.mean(axis=0))
 
 
 def test_constant_runs_have_exactly_no_spread():
@@ -100,8 +100,8 @@ def test_numbers_as_the_study_prints_them(value, text):
     assert percent_text(value) == text
 
 
-def test_share_of_the_variance_from_training_again(close):
-    close(variance_share([3.0, 0.0, 1.0], [4.0, 1.0, 0.0]), [0.36, 0.0, 1.0])
+def test_share_of_the_variance_from_training_again(assert_close):
+    assert_close(variance_share([3.0, 0.0, 1.0], [4.0, 1.0, 0.0]), [0.36, 0.0, 1.0])
     assert np.isnan(variance_share(0.0, 0.0))
 
 
