@@ -50,7 +50,7 @@ def outline(page: str) -> Outline:
     return parser
 
 
-def checked(page: str) -> str:
+def assert_sound(page: str) -> str:
     """The rules that hold for every page."""
     parsed = outline(page)
     assert parsed.broken == []
@@ -77,11 +77,11 @@ def checked(page: str) -> str:
 
 def test_audits_keep_the_rules(binary, multiclass, several_runs):
     for sample in (binary, multiclass, several_runs):
-        assert sample["name"] in checked(audit.render(sample))
+        assert sample["name"] in assert_sound(audit.render(sample))
 
 
 def test_comparison_keeps_the_rules(comparison):
-    page = checked(render_comparison(comparison))
+    page = assert_sound(render_comparison(comparison))
     for part in ("Accuracy change", "SDE, normalised", "From all rows to a group", "pruned + KD", "polygon"):
         assert part in page
 
@@ -96,20 +96,20 @@ def test_names_of_groups_stay_text(binary, name):
             metric["decided_by"] = [by.replace("female", name) for by in metric["decided_by"] or []]
     binary["warnings"] = [name]
     binary["name"] = name
-    page = checked(audit.render(binary))
+    page = assert_sound(audit.render(binary))
     assert "<script>alert" not in page
     assert '<td class="num na" data-note="no such group"' not in page
 
 
 def test_names_of_models_and_classes_stay_text(comparison):
     text = json.dumps(comparison).replace("pruned + KD", "<b>&quot;").replace("class 3", "</td><script>")
-    page = checked(render_comparison(json.loads(text)))
+    page = assert_sound(render_comparison(json.loads(text)))
     assert "&lt;/td&gt;&lt;script&gt;" in page
     assert "&lt;b&gt;&amp;quot;" in page
 
 
 def test_two_hundred_groups_and_a_hundred_classes_stay_small(huge):
-    page = checked(audit.render(huge))
+    page = assert_sound(audit.render(huge))
     assert len(page.encode()) < 3_000_000
     assert "Show all 200 groups" in page
     assert "Show all 100 classes" in page
@@ -117,7 +117,7 @@ def test_two_hundred_groups_and_a_hundred_classes_stay_small(huge):
 
 
 def test_many_models_stay_small(many_models):
-    assert len(checked(render_comparison(many_models)).encode()) < 3_000_000
+    assert len(assert_sound(render_comparison(many_models)).encode()) < 3_000_000
 
 
 def test_undefined_is_a_dash_with_its_reason(binary):
@@ -126,7 +126,7 @@ def test_undefined_is_a_dash_with_its_reason(binary):
     binary["metrics"]["tpr.gap"].update(
         value=None, low=None, high=None, bounds=None, undefined=["only one group has positives"]
     )
-    page = checked(audit.render(binary))
+    page = assert_sound(audit.render(binary))
     assert "undefined: only one group has positives" in page
 
 
@@ -134,7 +134,7 @@ def test_nan_in_a_dictionary_is_undefined(binary):
     nan = float("nan")
     binary["metrics"]["fpr.gap"].update(value=nan, low=nan, high=nan, chance=nan, bounds=[nan, nan])
     binary["groups"][0]["rates"]["ppv"] = nan
-    checked(audit.render(binary))
+    assert_sound(audit.render(binary))
 
 
 def test_sections_appear_when_there_is_something_in_them(binary, multiclass, several_runs):
@@ -169,7 +169,7 @@ def test_audit_with_least_content_renders(binary):
         "method": {},
         "unknown": 0,
     }
-    checked(audit.render(bare))
+    assert_sound(audit.render(bare))
 
 
 def test_comparison_with_least_content_renders(comparison):
@@ -184,5 +184,5 @@ def test_comparison_with_least_content_renders(comparison):
     }
     for key in ("cev", "sde", "cev_norm", "sde_norm"):
         bare[key] = None
-    page = checked(render_comparison(bare))
+    page = assert_sound(render_comparison(bare))
     assert 'id="cie"' not in page
