@@ -44,7 +44,7 @@ def front(rows: Sequence[Row], facts: dict[str, Any]) -> str:
     aimed = [row.cells()[1:] for row in rows if row.target is not None]
     lines = [HEADER[1:], ("---",) * (len(HEADER) - 1), *aimed]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    more = "how the close ones vary from run to run, and what they were measured with: [benchmarks](benchmarks/)."
+    more = "how the close ones vary from run to run is in [benchmarks](benchmarks/)."
     return f"{table}\n\n`make bench`, {facts['cores']} cores; {more}"
 
 
