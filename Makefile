@@ -25,7 +25,7 @@ $(BENCH_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,bench]'
 	@touch $@
 
-demo: $(READY) ## audit and compare packaged predictions; reports go to demo-reports/
+demo: $(READY) ## train four methods on Adult (a minute), audit, compare; reports go to demo-reports/
 	$(BIN)/evenhand demo --out demo-reports
 
 check: $(READY) ## lint, formatting and types

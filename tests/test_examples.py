@@ -13,6 +13,7 @@ SHOWN = {
     "audit_predictions": r"1309 rows, 263 of unknown group.*sex=female · age_group=child.*tpr\.gap +0\.561",
     "compare_models": r"small: accuracy 0\.694 \(base 0\.722\).*selection\.gap +0\.239 -> 0\.181",
     "gate_in_ci": r"FAIL  tpr\.gap\.high > 0\.2",
+    "own_loop": r"gap of the true positive rate 0\.\d+ between (Female and Male|Male and Female)",
     "several_runs": r"5 runs of 1309 passengers.*tpr\.gap +0\.152",
     "streaming_batches": r"the same as counting all rows at once: True.*class 3: true positive rate 0\.171",
 }

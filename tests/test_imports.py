@@ -28,7 +28,7 @@ LAYERS = [
 ]
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
 
-TORCH_PARTS = {"nets", "methods", "train", "study", "shifts", "compress"}
+TORCH_PARTS = {"data", "nets", "methods", "train", "study", "shifts", "compress"}
 ALLOWED = {  # third-party packages that a part may import when it is itself imported
     **{part: {"numpy"} for part in RANK},
     **{part: {"numpy", "torch", "scipy"} for part in TORCH_PARTS},

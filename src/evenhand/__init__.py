@@ -6,12 +6,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evenhand.api import audit, audit_counts, compare
+    from evenhand.api import audit, audit_counts, compare, fit
+    from evenhand.data.registry import load
+    from evenhand.data.task import Task
     from evenhand.evaluation.audit import Audit
     from evenhand.evaluation.comparison import Comparison
+    from evenhand.evaluation.fitted import Fitted
+    from evenhand.evaluation.tradeoff import TradeOff, tradeoff
     from evenhand.groups import Attribute, Groups
     from evenhand.metrics.catalogue import CATALOGUE
     from evenhand.metrics.counts import Counts
+    from evenhand.nets.registry import NetSpec
+    from evenhand.train.recipe import Recipe
 
 __version__ = "0.1.0"
 
@@ -22,10 +28,18 @@ _HOMES = {
     "CATALOGUE": "evenhand.metrics.catalogue",
     "Comparison": "evenhand.evaluation.comparison",
     "Counts": "evenhand.metrics.counts",
+    "Fitted": "evenhand.evaluation.fitted",
     "Groups": "evenhand.groups",
+    "NetSpec": "evenhand.nets.registry",
+    "Recipe": "evenhand.train.recipe",
+    "Task": "evenhand.data.task",
+    "TradeOff": "evenhand.evaluation.tradeoff",
     "audit": "evenhand.api",
     "audit_counts": "evenhand.api",
     "compare": "evenhand.api",
+    "fit": "evenhand.api",
+    "load": "evenhand.data.registry",
+    "tradeoff": "evenhand.evaluation.tradeoff",
 }
 
 __all__ = [
@@ -34,10 +48,18 @@ __all__ = [
     "Audit",
     "Comparison",
     "Counts",
+    "Fitted",
     "Groups",
+    "NetSpec",
+    "Recipe",
+    "Task",
+    "TradeOff",
     "audit",
     "audit_counts",
     "compare",
+    "fit",
+    "load",
+    "tradeoff",
 ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evenhand.evaluation.audit import Audit, assess
 from evenhand.evaluation.compare_rows import compare_rows
@@ -13,6 +13,9 @@ from evenhand.evaluation.rows import models_of_rows, subject_of_rows
 from evenhand.evaluation.subject import subject_of_counts
 from evenhand.levels import level_name
 from evenhand.metrics.counts import Counts
+
+if TYPE_CHECKING:
+    from evenhand.evaluation.fitted import Fitted  # brings torch with it, which an audit does not need
 
 
 def audit(
@@ -129,3 +132,37 @@ def _options(metrics: Sequence[str] | None, privileged: object = None, **options
     )
     chosen.check()
     return chosen
+
+
+def fit(
+    net: Any,
+    method: Any,
+    task: Any,
+    seeds: int | Sequence[int] = 1,
+    epochs: int | None = None,
+    *,
+    protect: Sequence[str] | str | None = None,
+    device: str = "auto",
+    folder: Any = None,
+    **options: Any,
+) -> Fitted:
+    """Train a network with a method on a task, once for each seed, stacked where that is possible.
+
+    Each of the three is an object or its name: `net` a name ("mlp"), `evenhand.NetSpec("mlp", widths=(100, 64))`,
+    a module of your own or a function `(input_shape, outputs) -> module`; `method` a key ("gdro") or an object
+    from `evenhand.methods`; `task` a name ("adult"), a `Task`, or one task for each seed. `seeds` is how many,
+    or which. `protect` names the attributes whose groups count (default: the data set's usual ones). `folder`
+    keeps checkpoints: a fit that was killed goes on there as if it had not been.
+    Further options are those of `evenhand.train.recipe.Recipe` (rate, batch_size, optimizer, schedule, patience,
+    ...), `stack_size`, `watch` (metrics measured on validation every epoch) and `tell` (called with progress).
+
+    >>> import evenhand
+    >>> found = evenhand.fit("mlp", "erm", "titanic", seeds=2, epochs=2)
+    >>> found.predict(found.tasks[0].x[:3]).shape
+    (2, 3)
+    """
+    from evenhand.evaluation.fitting import fit_models
+
+    if epochs is not None:
+        options["epochs"] = epochs
+    return fit_models(net, method, task, seeds=seeds, protect=protect, device=device, folder=folder, **options)

@@ -49,5 +49,10 @@ def comparison() -> dict[str, Any]:
 
 
 @pytest.fixture
+def tradeoff() -> dict[str, Any]:
+    return copy.deepcopy(built("tradeoff"))
+
+
+@pytest.fixture
 def many_models() -> dict[str, Any]:
     return samples().comparison(models=12, classes=100, n=4000)

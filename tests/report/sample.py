@@ -383,3 +383,84 @@ def differences(rng: np.random.Generator, shift: float) -> dict[str, Any]:
         "runs": None,
     }
     return found
+
+
+def tradeoff(seeds: int = 6) -> dict[str, Any]:
+    """Four methods of a made-up task, some with a smaller gap than the first, at little cost or much."""
+    rng = np.random.default_rng(5)
+    places = {
+        "erm": (0.85, 0.10, 0.07),
+        "w-erm": (0.80, 0.03, 0.10),
+        "gdro": (0.81, 0.04, 0.09),
+        "gap": (0.84, 0.05, 0.03),
+    }
+    drawn = {name: rng.normal(place, 0.003, (seeds, 3)).T for name, place in places.items()}
+    methods = []
+    for name, (accuracy, tpr, fpr) in drawn.items():
+        metrics = {"tpr.gap": estimated(tpr), "fpr.gap": estimated(fpr)}
+        found = {"acc": estimated(accuracy), **metrics}
+        base = dict(zip(("acc", "tpr.gap", "fpr.gap"), drawn["erm"], strict=True))
+        moved = {key: moved_from(base[key], value["values"]) for key, value in found.items()}
+        methods.append(
+            {
+                "name": name,
+                "method": {"key": name, "fields": {"lam": 1.0, "target": "odds"} if name == "gap" else {}},
+                "net": {"name": "s4-mlp", "options": {}},
+                "recipe": {
+                    "epochs": 20,
+                    "rate": 0.001,
+                    "betas": [0.9, 0.999],
+                    "compile": None,
+                    "deterministic": False,
+                },
+                "seeds": list(range(seeds)),
+                "seconds": 12.3,
+                "device": "x86_64",
+                "accuracy": found["acc"],
+                "metrics": metrics,
+                "against_base": None if name == "erm" else moved,
+            }
+        )
+    card = {
+        "title": "Adult",
+        "about": "People.",
+        "origin": "UCI",
+        "licence": "CC BY 4.0",
+        "citation": "1996",
+        "target": "income",
+    }
+    card |= {"files": {"adult.csv.gz": "ab" * 32}, "knobs": {"seed": 0, "without": ""}}
+    return {
+        "evenhand": "0.1.0", "kind": "tradeoff", "name": "adult by sex", "n": 18842, "unknown": 0,
+        "part": "test", "classes": ["<=50K", ">50K"], "grouping": ["sex"],
+        "groups": [{"name": "Female", "n": 6276}, {"name": "Male", "n": 12566}],
+        "task": {"name": "adult", "rows": {"train": 27000, "test": 18842}, "card": card},
+        "base": "erm", "metrics": ["tpr.gap", "fpr.gap"],
+        "frontiers": {"tpr.gap": ["erm", "gap", "gdro", "w-erm"], "fpr.gap": ["erm", "gap"]},
+        "methods": methods, "warnings": [], "method": METHOD,
+    }  # fmt: skip
+
+
+def estimated(values: np.ndarray) -> dict[str, Any]:
+    low, high = float(values.min()), float(values.max())
+    numbers = {
+        "n": len(values),
+        "mean": float(values.mean()),
+        "std": float(values.std()),
+        "min": low,
+        "max": high,
+    }
+    return {
+        "values": values.tolist(),
+        **numbers,
+        "low": low,
+        "high": high,
+        "run_low": low - 0.01,
+        "run_high": high + 0.01,
+    }
+
+
+def moved_from(base: np.ndarray, values: Sequence[float]) -> dict[str, Any]:
+    apart = float(np.mean(values) - base.mean())
+    tested = {"p": 0.002, "p_adjusted": 0.02, "effect": 3.1, "band": "huge", "paired": True}
+    return {"difference": apart, "low": apart - 0.005, "high": apart + 0.005, **tested}

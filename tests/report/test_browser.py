@@ -8,6 +8,7 @@ import pytest
 
 from evenhand.report import audit
 from evenhand.report.comparison import render as render_comparison
+from evenhand.report.tradeoff import render as render_tradeoff
 
 CHROMIUM, DRIVER = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
 FLAGS = (
@@ -145,9 +146,10 @@ def test_show_all_and_switch(driver, tmp_path, huge):
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_pages_never_scroll_sideways(driver, tmp_path, binary, comparison, width):
+def test_pages_never_scroll_sideways(driver, tmp_path, binary, comparison, tradeoff, width):
     binary["groups"][0]["name"] = "x" * 300
-    for page in (audit.render(binary), render_comparison(comparison)):
+    tradeoff["methods"][1]["name"] = "y" * 300
+    for page in (audit.render(binary), render_comparison(comparison), render_tradeoff(tradeoff)):
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         opened(driver, tmp_path, page)
@@ -159,3 +161,35 @@ def test_markup_in_names_does_not_run(driver, tmp_path, binary):
         group["name"] = "<img src=x onerror=document.title='ran'><script>document.title='ran'</script>"
     opened(driver, tmp_path, audit.render(binary))
     assert driver.title.endswith("evenhand")
+
+
+def test_a_mark_of_the_tradeoff_tells_its_seed_and_tables_sort(driver, tmp_path, tradeoff):
+    opened(driver, tmp_path, render_tradeoff(tradeoff))
+    mark = driver.find_element("css selector", "#tradeoff svg [data-tip*='seed 2']")
+    over = "arguments[0].dispatchEvent(new MouseEvent('mouseover', {bubbles: true}))"
+    driver.execute_script(over, mark)
+    tip = driver.find_element("css selector", "#tip").text
+    assert "seed 2" in tip
+    assert "accuracy 0.8" in tip
+    click(driver, "#methods-table th:nth-child(2) .sort")
+    accuracies = [float(text.split()[0]) for text in column(driver, "#methods-table", 1)]
+    assert accuracies == sorted(accuracies, reverse=True)
+
+
+def test_names_in_the_tradeoff_figure_cover_nothing(driver, tmp_path, tradeoff):
+    opened(driver, tmp_path, render_tradeoff(tradeoff))
+    boxes = "t => { const b = t.getBBox(); return [b.x, b.y, b.x + b.width, b.y + b.height]; }"
+    names = f"svg => [...svg.querySelectorAll('text[font-weight]')].map({boxes})"
+    figures = driver.execute_script(f"return [...document.querySelectorAll('#tradeoff svg')].map({names})")
+    assert len(figures) == 2
+    for boxes in figures:
+        assert len(boxes) == 4
+        for i, one in enumerate(boxes):
+            for other in boxes[i + 1 :]:
+                apart = (
+                    one[2] <= other[0]
+                    or other[2] <= one[0]
+                    or one[3] <= other[1] + 2
+                    or other[3] <= one[1] + 2
+                )
+                assert apart, (one, other)

@@ -9,6 +9,7 @@ import pytest
 
 from evenhand.report import audit
 from evenhand.report.comparison import render as render_comparison
+from evenhand.report.tradeoff import render as render_tradeoff
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -84,6 +85,46 @@ def test_comparison_keeps_the_rules(comparison):
     page = assert_sound(render_comparison(comparison))
     for part in ("Accuracy change", "SDE, normalised", "From all rows to a group", "pruned + KD", "polygon"):
         assert part in page
+
+
+def test_tradeoff_keeps_the_rules(tradeoff):
+    page = assert_sound(render_tradeoff(tradeoff))
+    for part in (
+        "Accuracy against true positive rate gap",
+        "Tests over seeds",
+        "lam = 1.0, target = odds",
+        "CC BY 4.0",
+    ):
+        assert part in page
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_of_methods_stay_text(tradeoff, name):
+    tradeoff["methods"][1]["name"] = name
+    tradeoff["frontiers"] = {key: [name, "erm"] for key in tradeoff["frontiers"]}
+    tradeoff["warnings"] = [name]
+    assert "<script>alert" not in assert_sound(render_tradeoff(tradeoff))
+
+
+def test_tradeoff_with_least_content_renders(tradeoff):
+    one = {"values": [0.5], "n": 1, "mean": 0.5, "std": 0.0, "min": 0.5, "max": 0.5}
+    nothing = {"values": [None], "n": 0, "mean": None, "std": None, "min": None, "max": None}
+    moved = {
+        "difference": None,
+        "low": None,
+        "high": None,
+        "p": None,
+        "effect": None,
+        "band": "undefined",
+        "paired": True,
+        "p_adjusted": None,
+    }
+    for method in tradeoff["methods"]:
+        method |= {"seeds": [0], "accuracy": one, "metrics": {"tpr.gap": nothing, "fpr.gap": one}}
+        if method["against_base"]:
+            method["against_base"] = {key: dict(moved) for key in ("acc", "tpr.gap", "fpr.gap")}
+    page = assert_sound(render_tradeoff({**tradeoff, "frontiers": {}, "method": {}, "task": {}}))
+    assert "Accuracy against true positive rate gap" not in page  # undefined for every method
 
 
 @pytest.mark.parametrize("name", HOSTILE)

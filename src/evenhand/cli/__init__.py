@@ -1,4 +1,4 @@
-"""The command line: `evenhand audit`, `compare`, `list`, `demo`.
+"""The command line: `evenhand audit`, `compare`, `train`, `data`, `list`, `demo`.
 
 Nothing heavy is imported before a command runs, so that `--help` answers at once.
 """

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from evenhand.cli import audit, compare, demo, listing, messages
+from evenhand.cli import audit, compare, data, demo, listing, messages, train
 
-HELP = """Measure how predictions treat groups of people.
+HELP = """Measure how predictions treat groups of people, and what mitigation changes about it.
 
 Exit codes: 0 all is well, 1 a gate failed, 2 something given was wrong."""
 
@@ -46,6 +46,8 @@ app = typer.Typer(
 )
 app.command("audit")(audit.audit)
 app.command("compare")(compare.compare)
+app.command("train")(train.train)
+app.command("data")(data.data)
 app.add_typer(listing.app, name="list")
 app.command("demo")(demo.demo)
 

@@ -1,4 +1,4 @@
-"""`evenhand list metrics|rates|datasets`: what there is, and what one thing means."""
+"""`evenhand list metrics|rates|methods|datasets|nets|files`: what there is, and what one thing means."""
 
 from __future__ import annotations
 
@@ -7,13 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from evenhand.cli import messages
+from evenhand.cli import listing_training
+from evenhand.cli.listing_parts import AsJson, print_entry, print_json, print_table
 
 if TYPE_CHECKING:
     from evenhand.metrics.metric import Metric
 
-app = typer.Typer(help="List metrics, rates and packaged data sets.", add_completion=False)
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+app = typer.Typer(help="List metrics, rates, methods, data sets and networks.", add_completion=False)
+for _command in (
+    listing_training.methods,
+    listing_training.datasets,
+    listing_training.nets,
+    listing_training.files,
+):
+    app.command(_command.__name__)(_command)
 
 
 @app.callback(invoke_without_command=True)
@@ -40,11 +47,11 @@ def metrics(
     found = [_one(key)] if key else _chosen(family or [], search)
     if json:
         rows = [_fields(row) for row in found]
-        _print_json(rows[0] if key else rows)
+        print_json(rows[0] if key else rows)
     elif key:
-        messages.console(unbound=200).print(_entry(found[0]))
+        _print_entry(found[0])
     else:
-        _print_table([_summary(row) for row in found], ("key", "name", "ideal", "better", "needs"))
+        print_table([_summary(row) for row in found], ("key", "name", "ideal", "better", "needs"))
 
 
 @app.command("rates")
@@ -58,30 +65,7 @@ def rates(json: AsJson = False) -> None:
         for table, needs in ((RATES, "counts"), (SCORE_RATES, "scores"))
         for rate in table.values()
     ]
-    _print_json(found) if json else _print_table(found, ("key", "name", "formula", "better", "needs"))
-
-
-@app.command("datasets")
-def datasets(json: AsJson = False) -> None:
-    """The data files that come with the package."""
-    import csv
-    import gzip
-
-    from evenhand.data.cache import CHECKSUMS, packaged
-
-    found: list[dict[str, Any]] = []
-    for name in sorted(CHECKSUMS):
-        with gzip.open(packaged(name), "rt", encoding="utf-8", newline="") as file:
-            header, *rows = csv.reader(file)
-        found.append({"file": name, "rows": len(rows), "columns": header, "path": str(packaged(name))})
-    if json:
-        _print_json(found)
-        return
-    shown = [
-        {**entry, "rows": f"{entry['rows']:,}", "columns": ", ".join(entry["columns"])} for entry in found
-    ]
-    _print_table(shown, ("file", "rows", "columns"))
-    typer.echo(f"in {packaged('titanic.csv.gz').parent}")
+    print_json(found) if json else print_table(found, ("key", "name", "formula", "better", "needs"))
 
 
 def _one(key: str) -> Metric:
@@ -135,11 +119,7 @@ def _fields(row: Metric) -> dict[str, Any]:
     return {k: None if k in finite and (v != v or abs(v) == float("inf")) else v for k, v in values.items()}
 
 
-def _entry(row: Metric) -> Any:
-    from rich.table import Table
-
-    from evenhand.report.terminal_parts import words
-
+def _print_entry(row: Metric) -> None:
     facts = {
         "name": row.name,
         "formula": row.formula,
@@ -149,32 +129,4 @@ def _entry(row: Metric) -> Any:
         "family": row.family,
         "source": row.citation,
     }
-    made = Table.grid(padding=(0, 2))
-    made.add_row(words((row.key, "bold cyan")))
-    for name, value in facts.items():
-        made.add_row(words((name, "dim")), words(value))
-    return made
-
-
-def _print_table(rows: Sequence[dict[str, Any]], heads: Sequence[str]) -> None:
-    from evenhand.report.terminal_parts import Column, table, words
-
-    folded = {"name": 18, "formula": 18, "columns": 20}
-    columns = [
-        Column(
-            head,
-            [words((str(row[head]), "cyan" if head == heads[0] else "")) for row in rows],
-            right=head in ("ideal", "rows"),
-            rank=place if head in ("needs", "better") else 0,
-            least=folded.get(head),
-        )
-        for place, head in enumerate(heads)
-    ]
-    printer = messages.console(unbound=200)
-    printer.print(table(columns, printer.width))
-
-
-def _print_json(body: Any) -> None:
-    import json
-
-    typer.echo(json.dumps(body, indent=2, ensure_ascii=False, allow_nan=False))
+    print_entry(row.key, facts)

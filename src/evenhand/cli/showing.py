@@ -18,11 +18,8 @@ def finish(body: dict[str, Any], outputs: Outputs, quiet: bool) -> None:
 
         told.append(f"{len(write_figures(body, outputs.figures))} figures written to {outputs.figures}")
     if not quiet and not outputs.to_stdout:
-        from evenhand.report import terminal
-
-        show = terminal.comparison_table if body["kind"] == "comparison" else terminal.audit_table
         printer = messages.console()
-        printer.print(show(body))
+        printer.print(_summary(body))
         for line in told:
             printer.print(line, markup=False)
     gate = body.get("gate")
@@ -35,14 +32,24 @@ def finish(body: dict[str, Any], outputs: Outputs, quiet: bool) -> None:
         raise typer.Exit(1)
 
 
+def _summary(body: dict[str, Any]) -> Any:
+    """What rich prints of a result."""
+    if body["kind"] == "tradeoff":
+        from evenhand.report.terminal_tradeoff import tradeoff_table
+
+        return tradeoff_table(body)
+    from evenhand.report import terminal
+
+    return (terminal.comparison_table if body["kind"] == "comparison" else terminal.audit_table)(body)
+
+
 def _texts(body: dict[str, Any], outputs: Outputs) -> dict[str, str]:
     """Only what was asked for is made."""
     texts = {"json": as_json(body)} if outputs.json else {}
     if outputs.html:
-        from evenhand.report import audit as audit_page
-        from evenhand.report import comparison as comparison_page
+        from importlib import import_module
 
-        texts["html"] = (comparison_page if body["kind"] == "comparison" else audit_page).render(body)
+        texts["html"] = import_module(f"evenhand.report.{body['kind']}").render(body)
     if outputs.markdown:
         from evenhand.report.model_card import render
 

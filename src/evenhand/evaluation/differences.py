@@ -80,7 +80,7 @@ class Paired:
 
 def paired(joint: Joint, metrics: Sequence[Metric], chosen: Array, options: Options) -> Paired:
     """Differences of all metrics (model 1 minus model 0), and the resampling errors of CEV and SDE."""
-    views = [_view(joint, model, None, chosen, options) for model in (0, 1)]
+    views = [view_of(joint, model, None, chosen, options) for model in (0, 1)]
     values = [{metric.key: float(metric(view)) for metric in metrics} for view in views]
     moved = {key: value - values[0][key] if np.isfinite(value) else NAN for key, value in values[1].items()}
     pairs = _pair_values(joint, None)
@@ -88,7 +88,7 @@ def paired(joint: Joint, metrics: Sequence[Metric], chosen: Array, options: Opti
     pair_errors: dict[str, list[FloatArray]] = {key: [] for key in PAIR_KEYS}
     if options.replicates:
         for weights in joint.draw(_replicates(joint, options), np.random.default_rng(options.seed)):
-            drawn = [_view(joint, model, weights, chosen, options) for model in (0, 1)]
+            drawn = [view_of(joint, model, weights, chosen, options) for model in (0, 1)]
             for metric in metrics:
                 with np.errstate(invalid="ignore"):  # an unsmoothed epsilon may be infinite in both
                     error = metric(drawn[1]) - metric(drawn[0]) - moved[metric.key]
@@ -107,7 +107,8 @@ def _replicates(joint: Joint, options: Options) -> int:
     return max(min(FEWEST, options.replicates), min(options.replicates, MOST_VALUES // (size * 64)))
 
 
-def _view(joint: Joint, model: int, weights: FloatArray | None, chosen: Array, options: Options) -> View:
+def view_of(joint: Joint, model: int, weights: FloatArray | None, chosen: Array, options: Options) -> View:
+    """One model's cells as metrics look at them; of resampled `weights [..., M]` if given."""
     margins = joint.margins(model, weights)
     return _looked_at(margins, chosen, options)
 

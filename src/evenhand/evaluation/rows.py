@@ -39,10 +39,10 @@ def subject_of_rows(
     w = checked_weights(weights, len(labels.y))
     s = None if scores is None else _as_scores(scores, labels)
     y, p, grouped, w, s, missing = _without_missing(labels.y, labels.p, grouped, w, s)
-    main = _grouping(y, p, grouped, w, s, names, topk)
+    main = grouping_of_rows(y, p, grouped, w, s, names, topk)
     alone = (
         tuple(
-            _grouping(y, p, Groups.from_attributes([attribute]), w, s, names, topk)
+            grouping_of_rows(y, p, Groups.from_attributes([attribute]), w, s, names, topk)
             for attribute in grouped.attributes
         )
         if len(grouped.attributes) > 1
@@ -108,9 +108,10 @@ def _as_scores(scores: object, labels: Labels) -> Array:
     return ordered[:, 1] if len(labels.classes) == 2 else ordered
 
 
-def _grouping(
+def grouping_of_rows(
     y: Array, p: Array, groups: Groups, w: Array | None, s: Array | None, names: tuple[str, ...], topk: int
 ) -> Grouping:
+    """Coded rows counted by group; `p` is `[N]`, or one row a run."""
     groups = Groups.from_attributes(groups.attributes, most=MOST_CELLS)
     counts = Counts.from_predictions(y, p, groups.ids, n_classes=len(names), n_groups=len(groups), weights=w)
     data = None if s is None else score_data(y, s, groups.ids, len(groups), w, topk=topk)

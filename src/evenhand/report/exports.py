@@ -9,6 +9,7 @@ from typing import Any
 
 from evenhand.report import audit as audit_page
 from evenhand.report import comparison as comparison_page
+from evenhand.report import tradeoff as tradeoff_page
 from evenhand.report.names import main_rates
 from evenhand.report.png import to_png
 
@@ -17,8 +18,8 @@ WIDE = 0  # figures are drawn for wide and for narrow screens; a file takes the 
 
 
 def figures(body: Json) -> dict[str, str]:
-    """Every figure of an audit or a comparison as an SVG text, by a name that can be a file's."""
-    found = _of_comparison(body) if body["kind"] == "comparison" else _of_audit(body)
+    """Every figure of a result as an SVG text, by a name that can be a file's."""
+    found = {"comparison": _of_comparison, "tradeoff": _of_tradeoff}.get(body["kind"], _of_audit)(body)
     return {_file_name(title): svg for title, svg in found.items()}
 
 
@@ -38,6 +39,11 @@ def _of_comparison(body: Json) -> dict[str, str]:
     for view in comparison_page.difference_views(body):
         drawn[f"differences of {view['model']}"] = view["figures"][WIDE][1]
     return drawn
+
+
+def _of_tradeoff(body: Json) -> dict[str, str]:
+    drawn = {entry["title"]: entry["figure"] for entry in tradeoff_page.panels(body)}
+    return drawn | {f"differences from {body['base']}": tradeoff_page.difference_figures(body)[WIDE][1]}
 
 
 def _file_name(title: str) -> str:

@@ -7,11 +7,13 @@ from evenhand.report.figures.legend import diverging_legend
 from evenhand.report.figures.scale import Scale, nice_scale
 from evenhand.report.figures.scatter import Cloud, ellipse, scatter
 from evenhand.report.figures.strip import StripRow, strip
+from evenhand.report.figures.tradeoff import Spot, tradeoff
 
 __all__ = [
     "Cloud",
     "ForestRow",
     "Scale",
+    "Spot",
     "StripRow",
     "both_widths",
     "clip",
@@ -25,4 +27,5 @@ __all__ = [
     "scatter",
     "strip",
     "text",
+    "tradeoff",
 ]

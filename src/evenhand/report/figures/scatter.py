@@ -114,7 +114,7 @@ def _cloud(i: int, cloud: Cloud, outline: list[tuple[float, float]], across: Sca
     for name, x, y in cloud.points:
         moved = f"false positives {number(x, signed=True)}\nfalse negatives {number(y, signed=True)}"
         tip = f"{cloud.name} · {name}\n{moved}"
-        parts.append(_symbol(i, across(x), down(y), tip))
+        parts.append(symbol(i, across(x), down(y), tip))
     if cloud.points and across.end > 500:  # on a narrow figure names would cover each other
         name, x, y = max(cloud.points, key=lambda point: math.hypot(point[1], point[2]))
         end = across(x) > across.end - 80
@@ -125,21 +125,23 @@ def _cloud(i: int, cloud: Cloud, outline: list[tuple[float, float]], across: Sca
     return parts
 
 
-def _symbol(i: int, x: float, y: float, tip: str) -> str:
-    """Circle, square, diamond, triangle in turn: series can be told apart without colour."""
-    style = f"f{i % SERIES}"
+def symbol(i: int, x: float, y: float, tip: str, size: float = 1.0, opacity: float = 0.75) -> str:
+    """Circle, square, diamond, triangle in turn: series can be told apart without colour.
+
+    >>> symbol(1, 10, 10, "").startswith("<rect")
+    True
+    """
+    style, pale = f"f{i % SERIES}", {"fill_opacity": f"{opacity:g}"}
+    if opacity < 0.5:
+        pale["stroke_opacity"] = f"{opacity:g}"
     if i % 4 == 0:
-        return mark("circle", style, tip, cx=x, cy=y, r=4, fill_opacity="0.75")
+        return mark("circle", style, tip, cx=x, cy=y, r=4 * size, **pale)
     if i % 4 == 1:
-        return mark("rect", style, tip, x=x - 3.5, y=y - 3.5, width=7, height=7, fill_opacity="0.75")
+        half = 3.5 * size
+        return mark("rect", style, tip, x=x - half, y=y - half, width=2 * half, height=2 * half, **pale)
     ends = [(0, -5), (5, 0), (0, 5), (-5, 0)] if i % 4 == 2 else [(0, -4.8), (4.8, 4), (-4.8, 4)]
-    return mark(
-        "polygon",
-        style,
-        tip,
-        points=" ".join(f"{x + u:.1f},{y + v:.1f}" for u, v in ends),
-        fill_opacity="0.75",
-    )
+    points = " ".join(f"{x + u * size:.1f},{y + v * size:.1f}" for u, v in ends)
+    return mark("polygon", style, tip, points=points, **pale)
 
 
 def _key_places(clouds: Sequence[Cloud], width: float) -> list[tuple[float, int]]:
@@ -160,6 +162,6 @@ def _key_rows(clouds: Sequence[Cloud], width: float) -> int:
 def _key(clouds: Sequence[Cloud], width: float) -> list[str]:
     parts = []
     for i, (x, row) in enumerate(_key_places(clouds, width)):
-        parts.append(_symbol(i, x + 4, 12.0 + 20 * row, ""))
+        parts.append(symbol(i, x + 4, 12.0 + 20 * row, ""))
         parts.append(text(x + 16, 16.0 + 20 * row, clip(clouds[i].name, 160, 12), "t", 12))
     return parts

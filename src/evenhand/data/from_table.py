@@ -1,0 +1,182 @@
+"""A task from a user's own table: `Task.from_table(frame, label="hired", attributes=["sex"])`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from evenhand.arrays import IntArray, as_array
+from evenhand.data.card import DataCard
+from evenhand.data.encode import Block, as_input, join, standardise
+from evenhand.data.splits import as_split, check_share, stratified
+from evenhand.data.table_columns import check_columns, code_attribute, code_label, columns_of
+from evenhand.data.table_features import encode, equals_label
+from evenhand.data.task import PARTS, Task
+from evenhand.errors import InputError
+
+PART_NAMES = {"val": "validation", "valid": "validation", "dev": "validation"}
+
+Split = float | str | Mapping[str, Any]
+
+
+def task_from_table(
+    table: Any,
+    label: str,
+    attributes: Sequence[str] | str,
+    *,
+    features: Sequence[str] | None = None,
+    without: Sequence[str] = (),
+    split: Split = 0.2,
+    validation: float = 0.0,
+    seed: int = 0,
+    positive: object = None,
+    attributes_in_x: bool = False,
+    name: str = "table",
+) -> Task:
+    """A task from a pandas or polars data frame, or a dict of columns.
+
+    label: any values; classes are sorted, and `positive` names the one of two that is class 1.
+    attributes: any values; missing ones are unknown. They are no inputs unless `attributes_in_x`: a model
+    that is not given the group can be used where the group is not known.
+    features: the columns to learn from (default: all others), less those of `without`. Numbers are z-scored
+    with gaps filled by the median, texts become one-hot columns; all by the training rows, all told on the
+    card. Columns that are constant there are left out.
+    split: the share of test rows, drawn by `seed` class by class (`validation` is a share of the rest); or
+    the name of a column that holds train, validation and test; or a dict of row numbers or masks.
+
+    >>> table = {"age": [20, 30, 40, 50], "sex": ["f", "m", "f", "m"], "hired": ["no", "no", "yes", "yes"]}
+    >>> task = task_from_table(table, "hired", ["sex"], split={"train": [0, 1, 2], "test": [3]})
+    >>> task.classes, task.columns, task.x.flatten().round(decimals=2)
+    (('no', 'yes'), ('age',), tensor([-1.2200,  0.0000,  1.2200,  2.4500]))
+    """
+    columns = columns_of(table)
+    protected = [attributes] if isinstance(attributes, str) else list(attributes)
+    check_columns(columns, [label], "label")
+    check_columns(columns, protected, "attributes")
+    classes, y = code_label(columns[label], label, positive)
+    parts = _split(columns, split, validation, seed, y)
+    if not len(parts.get("train", ())):
+        raise InputError("the split leaves no rows for training; give it a part 'train'")
+    apart = {label, *([split] if isinstance(split, str) else []), *(() if attributes_in_x else protected)}
+    used = _features(columns, features, without, apart, label)
+    inputs, notes = _inputs({feature: columns[feature] for feature in used}, parts["train"], y, label)
+    knobs = {
+        "label": label,
+        "attributes": tuple(protected),
+        "features": tuple(used),
+        "split": split if isinstance(split, (int, float, str)) else "given",
+        "validation": validation,
+        "seed": seed,
+        "positive": positive,
+        "attributes_in_x": attributes_in_x,
+    }
+    return Task(
+        name,
+        as_input(standardise(inputs.values, parts["train"])),
+        torch.from_numpy(np.asarray(y, dtype=np.int64)),
+        tuple(code_attribute(columns[attribute], attribute) for attribute in protected),
+        as_split(parts),
+        _card(name, label, classes, notes, knobs),
+        classes=classes,
+        columns=inputs.names,
+    ).check()
+
+
+def _features(
+    columns: Iterable[str],
+    features: Sequence[str] | None,
+    without: Sequence[str],
+    apart: set[str],
+    label: str,
+) -> list[str]:
+    names = list(columns)
+    left_out = [without] if isinstance(without, str) else list(without)
+    check_columns(names, left_out, "knob without")
+    if features is None:
+        return [name for name in names if name not in apart and name not in left_out]
+    chosen = [features] if isinstance(features, str) else list(features)
+    check_columns(names, chosen, "features")
+    if label in chosen:
+        raise InputError(f"the label '{label}' is among the features; leave it out")
+    return [name for name in chosen if name not in left_out]
+
+
+def _inputs(
+    columns: Mapping[str, Any], train: IntArray, y: IntArray, label: str
+) -> tuple[Block, tuple[str, ...]]:
+    """All inputs beside each other, without what is constant in the training rows, and notes for the card."""
+    blocks: list[Block] = []
+    notes: list[str] = []
+    for name, column in columns.items():
+        found = encode(name, column, train)
+        blocks.append(found.block)
+        notes += found.notes
+        if equals_label(column, y):
+            note = f"'{name}' tells the label '{label}' exactly: is it known when a prediction is made?"
+            notes.append(note)
+            warnings.warn(f"the column {note}", UserWarning, stacklevel=4)
+    if not blocks:
+        raise InputError("no column is left to learn from; name some in `features`")
+    everything = join(blocks)
+    varies = np.ptp(everything.values[train], axis=0) > 0
+    if not varies.any():
+        raise InputError("every input is constant in the training rows; there is nothing to learn from")
+    constant = [name for name, kept in zip(everything.names, varies, strict=True) if not kept]
+    if constant:
+        notes.append(f"Left out, constant in the training rows: {', '.join(constant)}.")
+    kept = tuple(name for name, kept in zip(everything.names, varies, strict=True) if kept)
+    return Block(kept, everything.values[:, varies]), tuple(notes)
+
+
+def _split(
+    columns: Mapping[str, Any], split: Split, validation: float, seed: int, y: IntArray
+) -> dict[str, IntArray]:
+    if isinstance(split, str):
+        check_columns(columns, [split], "split")
+        return _split_by_column(as_array(columns[split]).tolist(), split)
+    if isinstance(split, Mapping):
+        return {_part(part): _rows(rows, len(y)) for part, rows in split.items()}
+    return stratified(y, check_share("split", split), validation, seed)
+
+
+def _split_by_column(values: Sequence[object], name: str) -> dict[str, IntArray]:
+    parts: dict[str, list[int]] = {part: [] for part in PARTS}
+    for row, value in enumerate(values):
+        parts[_part(value, f" in row {row} of the column '{name}'")].append(row)
+    return {part: np.array(rows, dtype=np.int64) for part, rows in parts.items() if rows or part == "train"}
+
+
+def _part(value: object, where: str = "") -> str:
+    text = str(value).strip().lower()
+    part = PART_NAMES.get(text, text)
+    if part not in PARTS:
+        raise InputError(f"{value!r}{where} is no part of a split; the parts are {', '.join(PARTS)}")
+    return part
+
+
+def _rows(rows: Any, n_rows: int) -> IntArray:
+    values = as_array(rows)
+    if values.dtype.kind == "b":
+        if len(values) != n_rows:
+            raise InputError(f"a mask of the split has {len(values)} values for {n_rows} rows")
+        return np.flatnonzero(values)
+    return np.asarray(values, dtype=np.int64)
+
+
+def _card(
+    name: str, label: str, classes: Sequence[str], notes: tuple[str, ...], knobs: Mapping[str, object]
+) -> DataCard:
+    return DataCard(
+        title=name,
+        about="A table given by its user.",
+        origin="the user's own table",
+        licence="as the user's table",
+        target=f"{label}: {', '.join(classes)}"
+        + (f" (class 1 is {classes[1]})" if len(classes) == 2 else ""),
+        notes=notes,
+        knobs=knobs,
+    )

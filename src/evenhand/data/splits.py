@@ -1,0 +1,59 @@
+"""Which rows are for training, validation and test: cut from an order, or drawn class by class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from evenhand.arrays import IntArray
+from evenhand.errors import InputError
+
+
+def cut(order: IntArray, n_train: int, validation: float) -> dict[str, IntArray]:
+    """Train, validation (if any) and test rows from an order: the first `n_train`, the last of them held out.
+
+    >>> {part: rows.tolist() for part, rows in cut(np.arange(6), 4, 0.25).items()}
+    {'train': [0, 1, 2], 'validation': [3], 'test': [4, 5]}
+    """
+    held = round(check_share("validation", validation) * n_train)
+    parts = {"train": order[: n_train - held], "validation": order[n_train - held : n_train]}
+    return {**{part: rows for part, rows in parts.items() if len(rows)}, "test": order[n_train:]}
+
+
+def stratified(y: IntArray, test: float, validation: float, seed: int) -> dict[str, IntArray]:
+    """Rows drawn so that every part has the classes in the same shares, each class rounded for itself.
+
+    `validation` is a share of what the test leaves. The rows of a part are in a drawn order.
+
+    >>> parts = stratified(np.array([0] * 10 + [1] * 5), 0.2, 0.25, seed=0)
+    >>> {part: (len(rows), int((rows >= 10).sum())) for part, rows in parts.items()}
+    {'train': (9, 3), 'validation': (3, 1), 'test': (3, 1)}
+    """
+    check_share("test", test)
+    check_share("validation", validation)
+    draw = np.random.default_rng(seed)
+    parts: dict[str, list[IntArray]] = {"train": [], "validation": [], "test": []}
+    for value in np.unique(y):
+        rows = draw.permutation(np.flatnonzero(y == value))
+        n_test = round(test * len(rows))
+        n_held = round(validation * (len(rows) - n_test))
+        pieces = np.split(rows, [n_test, n_test + n_held])
+        for part, piece in zip(("test", "validation", "train"), pieces, strict=True):
+            parts[part].append(piece)
+    joined = {part: draw.permutation(np.concatenate(pieces)) for part, pieces in parts.items()}
+    return {part: rows for part, rows in joined.items() if len(rows)}
+
+
+def as_split(parts: Mapping[str, IntArray]) -> dict[str, Tensor]:
+    """The parts as a task holds them."""
+    return {part: torch.from_numpy(np.asarray(rows, dtype=np.int64)) for part, rows in parts.items()}
+
+
+def check_share(name: str, value: float) -> float:
+    """The value itself if it can be a share of the rows that leaves some."""
+    if not 0.0 <= value < 1.0:
+        raise InputError(f"the knob {name}={value} must be a share of the rows, from 0 to less than 1")
+    return value

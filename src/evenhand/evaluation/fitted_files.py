@@ -1,0 +1,141 @@
+"""A fit as a folder: fit.json, parameters.npz, history.json, predictions.csv.gz, audit.json. No pickles."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.data.task import Scaling
+from evenhand.errors import InputError
+from evenhand.evaluation.fitted_subject import part_groups, part_scores, predictions
+from evenhand.methods.registry import METHODS, method_of
+from evenhand.nets import NetSpec
+from evenhand.records import Sizes
+from evenhand.train.checkpoint import load_tensors, save_tensors
+from evenhand.train.fit import device_of
+from evenhand.train.own_net import buildable
+from evenhand.train.trained import pack, unpack
+
+if TYPE_CHECKING:
+    from evenhand.evaluation.fitted import Fitted
+
+FORMAT = 1
+
+
+def save(fitted: Fitted, folder: Path) -> Path:
+    """Write everything; the audit and the predictions only where the task is at hand."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tensors, stacks = pack(fitted.models)
+    facts = plain({
+        "format": FORMAT, **fitted.facts, "classes": fitted.classes, "protect": fitted.protect,
+        "scalings": [[each.shift, each.scale] for each in fitted.scalings],
+        "sizes": fitted.models[0].predictor.sizes._asdict(), "stacks": stacks,
+    })  # fmt: skip
+    save_tensors(folder / "parameters.npz", tensors, facts)
+    _write_json(folder / "fit.json", facts)
+    _write_json(folder / "history.json", plain(fitted.history))
+    if fitted.tasks and "test" in fitted.tasks[0].split:
+        (folder / "audit.json").write_text(fitted.audit().to_json(), encoding="utf-8")
+        with gzip.open(folder / "predictions.csv.gz", "wt", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows(_prediction_rows(fitted))
+    return folder
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can hold it: what is undefined is null, what JSON does not know is its text.
+
+    >>> plain({"loss": (0.5, math.nan), "file": Path("a")})
+    {'loss': [0.5, None], 'file': 'a'}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def _write_json(path: Path, value: object) -> None:
+    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _prediction_rows(fitted: Fitted) -> Iterator[list[object]]:
+    """A line for each row and run of the test part, as `evenhand audit` reads them."""
+    binary = not fitted.multi_label and len(fitted.classes) == 2
+    labels = [f"{kind}_{name}" for name in fitted.classes for kind in ("label", "prediction")]
+    head = labels if fitted.multi_label else ["label", "prediction", *(["score"] if binary else [])]
+    yield ["run", "row", *fitted.protect, *head]
+    several = len(fitted.tasks) > 1
+    shared = None if several else part_scores(fitted, fitted.tasks[0], "test")
+    for run, seed in enumerate(fitted.seeds):
+        task = fitted.tasks[run if several else 0]
+        scores = part_scores(fitted, task, "test", run)[0] if shared is None else shared[run]
+        guesses, truth = predictions(scores, fitted.multi_label), np.asarray(task.y[task.rows("test")])
+        who = _group_columns(fitted, run if several else 0)
+        for place, row in enumerate(task.rows("test").tolist()):
+            said: list[object]
+            if fitted.multi_label:
+                said = [int(v) for pair in zip(truth[place], guesses[place], strict=True) for v in pair]
+            else:
+                said = [fitted.classes[truth[place]], fitted.classes[guesses[place]]]
+                said += [f"{scores[place, 1]:.6g}"] if binary else []
+            yield [seed, row, *(column[place] for column in who), *said]
+
+
+def _group_columns(fitted: Fitted, task: int) -> list[list[str]]:
+    """The levels of each protected attribute for the rows of the test part; unknown is the empty text."""
+    if not fitted.protect:
+        return []
+    groups = part_groups(fitted.tasks[task], fitted.protect, "test")
+    return [[(*one.levels, "")[code] for code in one.codes.tolist()] for one in groups.attributes]
+
+
+def load(folder: Path, net: Any, method: Any, device: str) -> Fitted:
+    """Build the networks again and put the saved parameters in."""
+    from evenhand.evaluation.fitted import Fitted
+
+    file = folder / "parameters.npz"
+    if not file.is_file():
+        raise InputError(f"there is no saved fit in {folder}: parameters.npz is missing")
+    tensors, facts = load_tensors(file)
+    if facts.get("format") != FORMAT:
+        raise InputError(f"{folder} was written by another version of evenhand; fit again")
+    told = facts["sizes"]
+    shapes = tuple(told["inputs"]), told["n_classes"], told["n_groups"], tuple(told["n_levels"])
+    sizes = Sizes(*shapes, multi_label=told["multi_label"])
+    source, way = _net_of(facts, net), _method_of(facts, method)
+    models = unpack(tensors, facts["stacks"], source, way, facts["seeds"], sizes, device_of(device))
+    scalings = tuple(
+        Scaling(*(tuple(v) if isinstance(v, list) else v for v in pair)) for pair in facts["scalings"]
+    )
+    kept = {key: v for key, v in facts.items() if key not in ("format", "sizes", "stacks", "scalings")}
+    history = tuple(json.loads((folder / "history.json").read_text(encoding="utf-8")))
+    return Fitted(models, tuple(facts["classes"]), tuple(facts["protect"]), scalings, kept, history)
+
+
+def _net_of(facts: Mapping[str, Any], net: Any) -> Any:
+    if net is not None:
+        return buildable(net)
+    described = facts["net"]
+    if described["name"] is None:
+        raise InputError("this fit has a network of your own: give it again, Fitted.load(folder, net=...)")
+    return NetSpec(described["name"], described["options"])
+
+
+def _method_of(facts: Mapping[str, Any], method: Any) -> Any:
+    if method is not None:
+        return method
+    described = facts["method"]
+    if described["key"] not in METHODS:
+        raise InputError("this fit has a method of your own: give it again, Fitted.load(folder, method=...)")
+    return method_of(described["key"], **described["fields"])

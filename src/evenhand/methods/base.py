@@ -1,0 +1,135 @@
+"""The contract of a method: pure functions of networks, batch and state, from which one step serves all.
+
+The rules (a contract test holds every registered method to them):
+
+- R1 networks are called only through `nets[name](x)`.
+- R2 state comes in and goes out; nothing is written to `self`, to the batch or to the state that came in.
+- R3 groups are masks over a fixed number of groups, some of which may be empty; never `x[g == k]`, `unique`.
+- R4 no `.item()`, `float(tensor)`, `if tensor`.
+- R5 no validation in `__post_init__`, because float fields may be tensors; `check` sees concrete values.
+- R6 noise arrives in `batch.noise`; nothing is drawn inside a loss.
+- R7 a player's gradient is taken for its own networks only, unless `needs.cross_gradients` asks for more.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import ClassVar, NamedTuple
+
+from torch import Tensor, nn
+
+from evenhand.errors import InputError
+from evenhand.methods.fields import check_fields
+from evenhand.methods.nets import Nets
+from evenhand.methods.problem import Problem
+from evenhand.methods.terms import probabilities
+from evenhand.records import Batch, Needs, NoiseSpec, Out, Phase, State
+
+Tensors = Mapping[str, Tensor]
+
+
+class Sampling(NamedTuple):
+    """Which training rows an epoch is made of.
+
+    rows: the epoch goes through these rows in random order; a row may be there several times, or not at all.
+    weights: rows are drawn with replacement, in proportion to these numbers `[N]`.
+    strata: each batch has the same number of rows of every stratum `[N]`, or of `strata_per_batch` strata
+    drawn for it; rows of stratum -1 are left out.
+    At most one of the three; none of them means every row once an epoch.
+    """
+
+    rows: Tensor | None = None
+    weights: Tensor | None = None
+    strata: Tensor | None = None
+    strata_per_batch: int = 0
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """One way of training. Fields are its hyper-parameters: floats may become tensors, all else is static."""
+
+    key: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    citation: ClassVar[str] = ""
+    needs: ClassVar[Needs] = Needs()
+    reweights: ClassVar[bool] = False
+    adversarial: ClassVar[bool] = False
+
+    @abstractmethod
+    def loss(self, nets: Nets, batch: Batch, state: State) -> Out:
+        """One scalar for each player, and the state for the next step."""
+
+    def init(self, problem: Problem) -> State:
+        """What is remembered from step to step, as it is before the first."""
+        return {}
+
+    def outputs(self, problem: Problem) -> int:
+        """How many outputs the model needs: by default one for each class or label."""
+        return problem.sizes.n_classes
+
+    def extra(self, problem: Problem, n_features: int) -> dict[str, nn.Module]:
+        """Further networks, by name: adversary, decoder, teacher."""
+        return {}
+
+    def players(self) -> Mapping[str, tuple[str, ...]]:
+        """The networks that belong to each player."""
+        return {"model": ("model",)}
+
+    def phases(self) -> tuple[Phase, ...]:
+        """The stretches of training, in order."""
+        return (Phase(),)
+
+    def noise(self, problem: Problem) -> dict[str, NoiseSpec]:
+        """Random numbers that the loss wants beside the networks' own, by name."""
+        return {}
+
+    def sampling(self, problem: Problem, seed: int) -> Sampling:
+        """Which rows an epoch is made of."""
+        return Sampling()
+
+    def after(self, phase: str, problem: Problem, scores: Tensor, state: State) -> State:
+        """The state for the next phase, given the scores of all training rows at the end of this one."""
+        return state
+
+    def combine(self, grads: Mapping[tuple[str, str], Tensors]) -> Mapping[tuple[str, str], Tensors]:
+        """Gradients by (player, network) before the step; those of own networks are then stepped with."""
+        return grads
+
+    def constrain(self, parameters: Mapping[str, Tensors], state: State) -> Mapping[str, Tensors]:
+        """Parameters after the step, by network; pruning puts its zeros back here."""
+        return parameters
+
+    def predict(self, nets: Nets, batch: Batch, state: State) -> Tensor:
+        """Scores: probabilities `[B, C]`, or of each label `[B, L]`; pure, and without dropout.
+
+        `batch.g` is -1 everywhere unless `needs.groups_at_test`; `batch.y` is never to be looked at.
+        """
+        logits, _ = nets["model"](batch.x)
+        return probabilities(logits, nets.sizes)
+
+    def asks(self) -> Needs:
+        """What this very object needs, where a field makes it more than the class says."""
+        return self.needs
+
+    def check(self, problem: Problem) -> None:
+        """Refuse values and tasks that cannot be served, with the reason."""
+        check_fields(self)
+        name, needs, sizes = self.key or type(self).__name__, self.asks(), problem.sizes
+        if needs.groups and not bool((problem.g >= 0).any()):
+            raise InputError(
+                f"the method '{name}' needs the groups of training rows, and none of this task is known; "
+                "name attributes to protect, or use a method that needs none (erm, sd, jtt)"
+            )
+        if needs.single_label and sizes.multi_label:
+            raise InputError(
+                f"the method '{name}' is for one label a row; this task has {sizes.n_classes} labels"
+            )
+        if needs.binary and (sizes.multi_label or sizes.n_classes != 2):
+            raise InputError(f"the method '{name}' is for two classes; this task has {sizes.n_classes}")
+
+
+def float_fields(method: Method) -> tuple[str, ...]:
+    """The fields that may differ between the runs of one stack: declared as floats, whatever was given."""
+    return tuple(field.name for field in fields(method) if field.type in ("float", float))

@@ -1,0 +1,59 @@
+"""Nets: the networks as a method sees them, by name, and what part of training it is called in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from torch import Tensor, nn
+
+from evenhand.nets.wrap import as_net
+from evenhand.records import Sizes
+
+Network = Callable[..., Any]
+NO_NOISE: Mapping[str, Mapping[str, Tensor]] = {}
+
+
+class Nets(Mapping[str, Network]):
+    """`nets["model"](x)` gives `(logits, features)`; an extra network gives what it is made to give.
+
+    Dropout masks of the batch are handed to a network by themselves: called twice in one loss it sees the
+    same masks, and `nets["model"](x, dropout=False)` sees none. `sizes`, `phase` and `turn` are plain values,
+    so a loss may branch on them. In one's own loop: `Nets.of(model, problem.sizes)`.
+    """
+
+    def __init__(
+        self,
+        networks: Mapping[str, Network],
+        sizes: Sizes,
+        *,
+        phase: str = "train",
+        turn: tuple[str, ...] = ("model",),
+        noise: Mapping[str, Mapping[str, Tensor]] = NO_NOISE,
+    ) -> None:
+        self._networks = networks
+        self._noise = noise
+        self.sizes = sizes
+        self.phase = phase
+        self.turn = turn
+
+    @classmethod
+    def of(cls, model: nn.Module, sizes: Sizes, **others: nn.Module) -> Nets:
+        """One's own modules; a model may return logits alone, or `(logits, features)`."""
+        return cls({"model": as_net(model), **others}, sizes)
+
+    def __getitem__(self, name: str) -> Network:
+        network, masks = self._networks[name], self._noise.get(name)
+
+        def call(*inputs: Tensor, dropout: bool = True, **options: Any) -> Any:
+            if masks and dropout:
+                options["noise"] = masks
+            return network(*inputs, **options)
+
+        return call
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._networks)
+
+    def __len__(self) -> int:
+        return len(self._networks)

@@ -1,0 +1,1 @@
+"""Training: one model or a stack of thousands through the same step."""

@@ -1,0 +1,61 @@
+"""Checkpoints: everything a run needs to go on as if it had never stopped, in one file that is no pickle.
+
+A checkpoint is an npz archive: tensors by name and one JSON text. It is written beside the old one and then
+takes its place, so that a kill in the middle leaves the old one whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from evenhand.errors import InputError
+
+FACTS = "facts.json"
+# What reading a damaged archive raises: TypeError where a header says that it is another kind of file,
+# NotImplementedError where it names another compression.
+DAMAGE = (OSError, ValueError, KeyError, EOFError, TypeError, NotImplementedError, zipfile.BadZipFile)
+
+
+def save_tensors(path: Path, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
+    """Write tensors and facts; the file appears whole or not at all.
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "checkpoint.npz"
+    >>> save_tensors(file, {"w": torch.ones(2)}, {"epoch": 3})
+    >>> load_tensors(file)[1]
+    {'epoch': 3}
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    arrays: dict[str, Any] = {name: value.detach().cpu().numpy() for name, value in tensors.items()}
+    arrays[FACTS] = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
+    try:
+        with partial.open("wb") as file:
+            np.savez(file, **arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Tensors and facts of a file; one that is damaged or of another kind is refused."""
+    try:
+        # numpy leaves a file that it opened itself open if its content is damaged
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            facts = json.loads(archive[FACTS].tobytes())
+            return {name: torch.from_numpy(archive[name]) for name in archive.files if name != FACTS}, facts
+    except DAMAGE as error:
+        raise InputError(
+            f"{path} is not a checkpoint of evenhand, or is damaged; delete it to begin anew"
+        ) from error

@@ -1,0 +1,109 @@
+"""Scores of a whole part from the networks as they are, by the method's own rule."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.func import vmap
+
+from evenhand.methods.base import Method
+from evenhand.methods.nets import Nets
+from evenhand.records import Batch, Sizes, State
+from evenhand.train.parts import Part
+from evenhand.train.stack import Parameters, Stack
+
+MOST_NUMBERS = 1 << 25  # numbers of inputs that are looked at in one piece
+
+
+class Predictor:
+    """The method's inference rule over the rows of a part, for one run or a stack."""
+
+    def __init__(self, method: Method, hyper: Mapping[str, Tensor], stack: Stack, sizes: Sizes) -> None:
+        self.method, self.hyper, self.stack, self.sizes = method, dict(hyper), stack, sizes
+
+    def scores(
+        self, part: Part, state: State, tasks: Tensor | None = None, phase: str | None = None
+    ) -> Tensor:
+        """Scores of every row, `[R, N, C]`, on the device, as in a phase (unless named, the last one)."""
+        pieces = [self.piece(x, g, state, phase) for x, g in self._pieces(part, tasks)]
+        return torch.cat(pieces, dim=1)
+
+    @torch.no_grad()
+    def piece(
+        self, x: Tensor, g: Tensor, state: State, phase: str | None = None, run: int | None = None
+    ) -> Tensor:
+        """Scores of some rows: `x [B, ...]` seen by all runs, or `x [R, B, ...]`; `run` picks one of them."""
+        predict = self._one(self.method.phases()[-1].name if phase is None else phase)
+        parameters, hyper, own = self.stack.parameters, self.hyper, g.ndim > 1
+        self.stack.mode(training=False)
+        try:
+            if not self.stack.stacked:
+                x, g = (x[0], g[0]) if own else (x, g)
+                return predict(parameters, hyper, state, x, g)[None]
+            if run is not None:
+                parameters = {name: _one_of(values, run) for name, values in parameters.items()}
+                hyper, state = _one_of(hyper, run), _one_of(state, run)
+            data = 0 if own else None
+            dims = (0, dict.fromkeys(hyper, 0), dict.fromkeys(state, 0), data, data)
+            return vmap(predict, in_dims=dims)(parameters, hyper, state, x, g)
+        finally:
+            self.stack.mode(training=True)
+
+    def _one(self, phase: str) -> Callable[..., Tensor]:
+        def predict(
+            parameters: Parameters, hyper: Mapping[str, Any], state: State, x: Tensor, g: Tensor
+        ) -> Tensor:
+            nets = Nets(self.stack.networks(parameters), self.sizes, phase=phase)
+            seen = g if self.method.asks().groups_at_test else torch.full_like(g, -1)
+            batch = Batch(x, torch.full_like(g, -1), seen, attributes_of(seen, self.sizes))
+            return replace(self.method, **hyper).predict(nets, batch, state)
+
+        return predict
+
+    def _pieces(self, part: Part, tasks: Tensor | None) -> Iterator[tuple[Tensor, Tensor]]:
+        runs = 1 if tasks is None else len(tasks)
+        rows = self._rows_at_a_time(runs)
+        for start in range(0, part.n, rows):
+            places = torch.arange(start, min(start + rows, part.n), device=part.device)
+            x, _, g, _ = part.take(places if tasks is None else places.expand(runs, -1), tasks)
+            yield x, g
+
+    def _rows_at_a_time(self, own: int) -> int:
+        """How many rows are looked at in one piece, if so many runs have rows of their own.
+
+        A multiple of 64: a matrix product then rounds every row as it would without pieces, so that the
+        scores of a run do not depend on how many runs are beside it.
+        """
+        numbers = MOST_NUMBERS if self.stack.device.type == "cuda" else MOST_NUMBERS >> 3
+        width = max(1, math.prod(self.sizes.inputs))
+        most = min(numbers // (width * own), (numbers >> 3) // self.stack.n_runs)
+        return max(64, most - most % 64)
+
+
+def _one_of(tensors: Mapping[str, Tensor], run: int) -> dict[str, Tensor]:
+    return {name: value[run : run + 1] for name, value in tensors.items()}
+
+
+def attributes_of(g: Tensor, sizes: Sizes) -> Tensor | None:
+    """The code of each attribute `[..., A]` from the group; None where groups are not all combinations.
+
+    >>> attributes_of(torch.tensor([5, -1]), Sizes((), 2, 6, (2, 3))).tolist()
+    [[1, 2], [-1, -1]]
+    """
+    if math.prod(sizes.n_levels) != sizes.n_groups:
+        return None
+    codes, rest = [], g
+    for n in reversed(sizes.n_levels):
+        codes.append(torch.where(g < 0, g, rest % n))
+        rest = rest // n
+    return torch.stack(codes[::-1], dim=-1) if codes else None
+
+
+def decide(scores: Tensor, multi_label: bool) -> Tensor:
+    """Predicted classes, or for each label whether its score is at least one half."""
+    return (scores >= 0.5).to(torch.int64) if multi_label else scores.argmax(-1)

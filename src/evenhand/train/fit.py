@@ -1,0 +1,135 @@
+"""Many runs of one method: which of them share a stack, trained one stack after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from evenhand.data.task import Task
+from evenhand.errors import InputError
+from evenhand.methods.problem import Problem
+from evenhand.train.building import Buildable
+from evenhand.train.progress import Progress, Tell
+from evenhand.train.recipe import Recipe
+from evenhand.train.runs import Run
+from evenhand.train.stack import seeded
+from evenhand.train.trainer import Trainer
+
+CACHED_NUMBERS = 3_000_000  # parameters of a stack that a CPU's cache serves well
+MOST_ON_CPU = 32
+MOST_ON_GPU = 2048
+GPU_COPIES = 12  # parameter-sized arrays that training holds: parameters, gradients, moments, work space
+
+
+def device_of(name: str = "auto") -> torch.device:
+    """The device of that name; "auto" is a GPU where there is one.
+
+    >>> device_of("cpu")
+    device(type='cpu')
+    """
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise InputError(f"there is no device {name!r}; use auto, cpu, cuda or cuda:0") from error
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise InputError("there is no CUDA device here; use --device cpu or auto")
+    return device
+
+
+def train_runs(
+    runs: Sequence[Run],
+    tasks: Sequence[Task],
+    net: Buildable,
+    recipe: Recipe,
+    *,
+    protect: Sequence[str] = (),
+    device: torch.device | str = "cpu",
+    stack_size: int | None = None,
+    tell: Tell | None = None,
+    folder: Path | None = None,
+    watch: Sequence[str] = (),
+) -> list[Trainer]:
+    """Train all runs; those that can be are stacked, at most `stack_size` at a time.
+
+    With a folder, each stack keeps a checkpoint there, and what was finished is not trained again. A stack
+    that does not fit on the GPU is split in two and tried again.
+    """
+    device = torch.device(device)
+    size = stack_size_for(runs, tasks, net, protect, device, stack_size)
+    waiting = [list(range(start, min(start + size, len(runs)))) for start in range(0, len(runs), size)]
+    done: list[tuple[int, Trainer]] = []
+    while waiting:
+        places = waiting.pop(0)
+        told = _part_of_all(tell, sum(t.stack.n_runs for _, t in done), len(places), len(runs))
+        file = None if folder is None else folder / f"checkpoint-{places[0]:04d}-{places[-1]:04d}.npz"
+        mine = _recipe_of(recipe, places, len(runs))
+        own, used = _tasks_of([runs[place] for place in places], tasks)
+        try:  # no name is bound to a trainer that may fail: it would hold on to the memory it did get
+            made = Trainer(own, used, net, mine, protect=protect, device=device, watch=watch).fit(told, file)
+            done.append((places[0], made))
+        except torch.cuda.OutOfMemoryError:
+            if len(places) == 1:
+                raise
+            torch.cuda.empty_cache()
+            half = len(places) // 2
+            waiting = [places[:half], places[half:], *waiting]
+    return [trainer for _, trainer in sorted(done, key=lambda pair: pair[0])]
+
+
+def stack_size_for(
+    runs: Sequence[Run],
+    tasks: Sequence[Task],
+    net: Buildable,
+    protect: Sequence[str],
+    device: torch.device,
+    wanted: int | None = None,
+) -> int:
+    """How many runs to train side by side: one where the method or the network cannot be stacked."""
+    method, problem = runs[0].method, Problem.of(tasks[0], protect)
+    method.check(problem)
+    with seeded(0):  # the caller's generator is left as it is
+        model = net.build(problem.sizes.inputs, method.outputs(problem))
+    if not method.needs.stackable or not getattr(model, "stackable", True):
+        return 1
+    if wanted is not None:
+        return max(1, wanted)
+    numbers = max(1, sum(parameter.numel() for parameter in model.parameters()))
+    if device.type == "cuda":
+        free = torch.cuda.mem_get_info(device)[0] // 2
+        return max(1, min(MOST_ON_GPU, free // (numbers * 4 * GPU_COPIES)))
+    return max(1, min(MOST_ON_CPU, CACHED_NUMBERS // numbers))
+
+
+def _tasks_of(runs: Sequence[Run], tasks: Sequence[Task]) -> tuple[list[Run], list[Task]]:
+    """The runs, and of the tasks those that they are for: the others need not be on the device."""
+    used = sorted({run.task for run in runs})
+    return [replace(run, task=used.index(run.task)) for run in runs], [tasks[place] for place in used]
+
+
+def _recipe_of(recipe: Recipe, places: Sequence[int], total: int) -> Recipe:
+    """The recipe with the numbers of these runs, where each run has its own."""
+    chosen: dict[str, Any] = {}
+    for name in ("rate", "weight_decay", "clip"):
+        values = getattr(recipe, name)
+        if isinstance(values, tuple):
+            if len(values) != total:
+                raise InputError(f"'{name}' has {len(values)} numbers for {total} runs")
+            chosen[name] = tuple(values[place] for place in places)
+    return replace(recipe, **chosen)
+
+
+def _part_of_all(tell: Tell | None, before: int, now: int, total: int) -> Tell | None:
+    """Progress of one stack as progress of all runs."""
+    if tell is None:
+        return None
+
+    def told(progress: Progress) -> None:
+        tell(replace(progress, done=(before + progress.done * now) / total))
+
+    return told

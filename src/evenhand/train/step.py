@@ -1,0 +1,184 @@
+"""One step: losses, gradients, updates. The same code for one run and for a stack of thousands.
+
+A stack's losses come from `torch.func.vmap` over the method's pure loss. Gradients are ordinary autograd
+outside it: runs are independent, so the gradient of the sum of their losses is the stack of their gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.func import vmap
+
+from evenhand.methods.base import Method
+from evenhand.methods.nets import Nets
+from evenhand.records import Batch, Sizes, State
+from evenhand.train.optim import Optimizer
+from evenhand.train.precision import in_bfloat16
+from evenhand.train.recipe import Recipe
+from evenhand.train.stack import Parameters, Stack, in_lines
+
+Grads = dict[tuple[str, str], dict[str, Tensor]]
+
+
+class Step:
+    """What happens to a stack on one batch.
+
+    `hyper` holds the method's float fields, a number for each run. `batch_dims` says which parts of a batch
+    have a run dimension: none of them has where all runs see the same batch.
+    """
+
+    def __init__(
+        self,
+        method: Method,
+        hyper: Mapping[str, Tensor],
+        stack: Stack,
+        sizes: Sizes,
+        recipe: Recipe,
+        *,
+        phase: str = "train",
+        shared: bool = False,
+        compiled: bool = False,
+    ) -> None:
+        self.method, self.hyper, self.stack, self.sizes = method, dict(hyper), stack, sizes
+        self.recipe, self.phase, self.shared = recipe, phase, shared
+        self.players = method.players()
+        self.optimizers = {player: Optimizer(recipe) for player in self.players}
+        for player, optimizer in self.optimizers.items():
+            optimizer.start(self._blocks(player))
+        self._compiled = compiled
+        self._losses: dict[tuple[str, ...], Callable[..., Any]] = {}
+
+    def _leaves(self, player: str) -> list[tuple[str, str, Tensor]]:
+        return [
+            (network, key, leaf)
+            for network in self.players[player]
+            for key, leaf in self.stack.parameters[network].items()
+            if leaf.requires_grad
+        ]
+
+    def _blocks(self, player: str) -> list[Tensor]:
+        return [self.stack.blocks[network][key] for network, key, _ in self._leaves(player)]
+
+    def run(
+        self,
+        batch: Batch,
+        noise: Mapping[str, Mapping[str, Tensor]],
+        state: State,
+        turn: tuple[str, ...],
+        factor: float,
+    ) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        """Take one turn: the networks of its players move. The losses before it and the state after it."""
+        losses, state = self._loss(turn)(self.stack.parameters, self.hyper, state, batch, noise)
+        grads = self._gradients(losses, turn)
+        for player in turn:
+            gradients = [grads[player, network][key] for network, key, _ in self._leaves(player)]
+            rows = [in_lines(grad.reshape(self.stack.n_runs, -1)) for grad in gradients]
+            self.optimizers[player].update(self._blocks(player), rows, factor)
+        after = {key: value.detach() for key, value in state.items()}
+        self._constrain(after)
+        return {key: value.detach() for key, value in losses.items()}, after
+
+    def _loss(self, turn: tuple[str, ...]) -> Callable[..., Any]:
+        if turn not in self._losses:
+            function = self._vmapped(turn) if self.stack.stacked else self._single(turn)
+            self._losses[turn] = torch.compile(function, dynamic=False) if self._compiled else function
+        return self._losses[turn]
+
+    def _single(self, turn: tuple[str, ...]) -> Callable[..., Any]:
+        def losses(
+            parameters: Parameters,
+            hyper: Mapping[str, Any],
+            state: State,
+            batch: Batch,
+            noise: Mapping[str, Any],
+        ) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+            networks = self.stack.networks(parameters)
+            if self.recipe.precision == "bfloat16":
+                networks = {name: in_bfloat16(network) for name, network in networks.items()}
+            nets = Nets(networks, self.sizes, phase=self.phase, turn=turn, noise=noise)
+            out = replace(self.method, **hyper).loss(nets, batch, state)
+            return dict(out.losses), dict(out.state)
+
+        return losses
+
+    def _vmapped(self, turn: tuple[str, ...]) -> Callable[..., Any]:
+        one, data = self._single(turn), None if self.shared else 0
+
+        def losses(
+            parameters: Parameters,
+            hyper: Mapping[str, Any],
+            state: State,
+            batch: Batch,
+            noise: Mapping[str, Any],
+        ) -> Any:
+            parts: list[Any] = [data if isinstance(part, Tensor) else None for part in batch[:5]]
+            dims = Batch._make([*parts, _dims(batch.noise)])
+            return vmap(one, in_dims=(0, _dims(hyper), _dims(state), dims, _dims(noise)))(
+                parameters, hyper, state, batch, noise
+            )
+
+        return losses
+
+    def _gradients(self, losses: Mapping[str, Tensor], turn: tuple[str, ...]) -> Grads:
+        """The gradient of each moving player's loss on its own networks, and what the method asked for."""
+        wanted = [(player, network) for player in turn for network in self.players[player]]
+        crossed = [
+            pair
+            for pair in self.method.needs.cross_gradients
+            if any(pair[1] in self.players[p] for p in turn)
+        ]
+        grads: Grads = {}
+        by_player: dict[str, list[str]] = {}
+        for player, network in dict.fromkeys([*wanted, *crossed]):
+            by_player.setdefault(player, []).append(network)
+        for place, (player, networks) in enumerate(by_player.items()):
+            last = place == len(by_player) - 1
+            grads.update(self._gradient_of(losses[player], player, networks, keep=not last))
+        if type(self.method).combine is Method.combine or (self.method.needs.cross_gradients and not crossed):
+            return grads
+        combine = vmap(self._combine) if self.stack.stacked else self._combine
+        return combine(self.hyper, grads)
+
+    def _combine(self, hyper: Mapping[str, Any], grads: Grads) -> Grads:
+        found = replace(self.method, **hyper).combine(grads)
+        return {pair: dict(tensors) for pair, tensors in found.items()}
+
+    def _gradient_of(self, loss: Tensor, player: str, networks: list[str], keep: bool) -> Grads:
+        leaves = [
+            (network, key, leaf)
+            for network in networks
+            for key, leaf in self.stack.parameters[network].items()
+            if leaf.requires_grad
+        ]
+        inputs = [leaf for _, _, leaf in leaves]
+        found = (
+            torch.autograd.grad(loss.sum(), inputs, retain_graph=keep, allow_unused=True) if inputs else ()
+        )
+        grads: Grads = {(player, network): {} for network in networks}
+        for (network, key, leaf), grad in zip(leaves, found, strict=True):
+            grads[player, network][key] = torch.zeros_like(leaf) if grad is None else grad
+        return grads
+
+    def _constrain(self, state: State) -> None:
+        """Hand the parameters to the method after the step, if it has anything to say about them."""
+        if type(self.method).constrain is Method.constrain:
+            return
+        function = vmap(self._constrained) if self.stack.stacked else self._constrained
+        with torch.no_grad():
+            changed = function(self.hyper, self.stack.parameters, state)
+            for network, values in changed.items():
+                for key, value in values.items():
+                    self.stack.parameters[network][key].copy_(value)
+
+    def _constrained(self, hyper: Mapping[str, Any], parameters: Parameters, state: State) -> dict[str, Any]:
+        return dict(replace(self.method, **hyper).constrain(parameters, state))
+
+
+def _dims(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """Every tensor of a nested dictionary has its run dimension in front."""
+    return {key: _dims(value) if isinstance(value, Mapping) else 0 for key, value in tree.items()}

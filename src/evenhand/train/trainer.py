@@ -1,0 +1,237 @@
+"""Trainer: phases, epochs and steps of one run or a stack, with validation, stopping and checkpoints."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from evenhand.data.task import Task
+from evenhand.errors import InputError
+from evenhand.records import Phase
+from evenhand.train.batches import Batches
+from evenhand.train.building import Buildable, builder, check_recipe, check_stackable, joined_state
+from evenhand.train.checkpoint import load_tensors, save_tensors
+from evenhand.train.determinism import deterministic
+from evenhand.train.evaluate import Predictor
+from evenhand.train.parts import Part
+from evenhand.train.precision import matmul_precision, parameter_type
+from evenhand.train.progress import Position, Progress, Tell
+from evenhand.train.recipe import Recipe
+from evenhand.train.resume import put_back, tensors_of
+from evenhand.train.runs import Run, common_method, stacked_numbers
+from evenhand.train.sampler import Sampler
+from evenhand.train.schedule import rate_factor
+from evenhand.train.selection import Selection
+from evenhand.train.stack import Stack
+from evenhand.train.step import Step
+from evenhand.train.watching import checked_metrics, monitored, watched
+
+LONG = 1000  # steps on a GPU that are worth the half minute that compiling takes
+TOLD_EVERY = 20  # steps
+
+
+class Trainer:
+    """Trains R runs of one method side by side (or one run), each as if it were alone.
+
+    `tasks` are those that `Run.task` counts. `watch` names catalogue metrics that are measured on validation
+    after every epoch beside the loss. `stacked=False` asks for a single run without vmap.
+    """
+
+    def __init__(
+        self,
+        runs: Sequence[Run],
+        tasks: Sequence[Task],
+        net: Buildable,
+        recipe: Recipe,
+        *,
+        protect: Sequence[str] = (),
+        device: torch.device | str = "cpu",
+        watch: Sequence[str] = (),
+        stacked: bool | None = None,
+        resident: bool | None = None,
+    ) -> None:
+        if not runs:
+            raise InputError("there is no run to train")
+        self.runs, self.tasks, self.recipe = list(runs), list(tasks), recipe.check()
+        self.protect, self._resident = tuple(protect), resident
+        self.device, self.dtype = torch.device(device), parameter_type(recipe)
+        self.method, names = common_method(self.runs)
+        self.train = self.part("train")
+        validated = len(self.tasks[0].split.get("validation", ())) > 0
+        self.validation = self.part("validation") if validated else None
+        self.sizes = self.train.problems[0].sizes
+        check_recipe(recipe, self.sizes, len(self.tasks))
+        problems = [self.train.problems[run.task] for run in self.runs]
+        for run, problem in zip(self.runs, problems, strict=True):
+            run.method.check(problem)
+        self.net = net
+        builds = [builder(net, run, problem) for run, problem in zip(self.runs, problems, strict=True)]
+        weights = [run.seeds[0] for run in self.runs]
+        self.stack = Stack(builds, weights, self.device, self.dtype, stacked)
+        check_stackable(self.method, self.stack)
+        self.batches = Batches(
+            self.runs, self.train, recipe, self.stack.templates, stacked=self.stack.stacked, dtype=self.dtype
+        )
+        self.hyper = stacked_numbers(self.runs, names, self.device, self.dtype) if self.stack.stacked else {}
+        states = [run.method.init(problem) for run, problem in zip(self.runs, problems, strict=True)]
+        self.state = joined_state(states, self.stack)
+        self.predictor = Predictor(self.method, self.hyper, self.stack, self.sizes)
+        self.watch = checked_metrics(recipe.monitor, watch)
+        self.position, self.history = Position(), list[dict[str, Any]]()
+        self.selection = Selection(recipe, self.stack, self.validation is not None)
+        self.step: Step | None = None  # of the phase that is going on
+        self.losses = torch.zeros(len(self.runs), dtype=self.dtype, device=self.device)
+
+    def part(self, name: str) -> Part:
+        """A part of the tasks on the device."""
+        return Part(self.tasks, self.protect, name, self.device, self.dtype, self._resident)
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """The method's phases."""
+        return self.method.phases()
+
+    def epochs_of(self, phase: Phase) -> int:
+        """How long a phase lasts."""
+        return self.recipe.epochs if phase.epochs is None else phase.epochs
+
+    def fit(self, tell: Tell | None = None, checkpoint: Path | None = None, every: float = 60.0) -> Trainer:
+        """Train to the end, from the checkpoint if there is one; it is written every so many seconds."""
+        self._tell, self._checkpoint, self._every = tell, checkpoint, every
+        self._saved = time.monotonic()
+        with ExitStack() as modes:
+            modes.enter_context(deterministic(self.recipe.deterministic))
+            modes.enter_context(matmul_precision(self.recipe))
+            if checkpoint is not None and checkpoint.exists():
+                put_back(self, *load_tensors(checkpoint), checkpoint)
+            while self.position.phase < len(self.phases):
+                self._run_phase(self.phases[self.position.phase])
+            self.save()
+        return self
+
+    def save(self) -> None:
+        """Write the checkpoint, if one was asked for."""
+        if self._checkpoint is not None:
+            save_tensors(self._checkpoint, *tensors_of(self))
+        self._saved = time.monotonic()
+
+    def _run_phase(self, phase: Phase) -> None:
+        sampler, step = self.batches.sampler(), self._start(phase)
+        while self.position.epoch < self.epochs_of(phase) and not self.selection.all_stopped:
+            self._run_epoch(phase, sampler, step)
+        if phase.select:
+            self.state = self.selection.restore(self.state)
+        self._finish(phase)
+
+    def _start(self, phase: Phase) -> Step:
+        """Begin a phase, or go on with the one that a checkpoint was taken in."""
+        if self.step is None:
+            if phase.fresh:
+                weights = [run.seeds[0] + 7919 * (self.position.phase + 1) for run in self.runs]
+                self.stack.restart(phase.fresh, weights)
+            self.selection.start()
+            self.step = self.new_step(phase)
+        return self.step
+
+    def new_step(self, phase: Phase) -> Step:
+        """The step of a phase, with optimisers that remember nothing."""
+        steps = self.epochs_of(phase) * (self.train.n // self.recipe.batch_size)
+        auto = self.device.type == "cuda" and steps >= LONG
+        compiled = auto if self.recipe.compile is None else self.recipe.compile
+        return Step(
+            self.method, self.hyper, self.stack, self.sizes, self.recipe,
+            phase=phase.name, shared=self.batches.shared, compiled=compiled,
+        )  # fmt: skip
+
+    def _run_epoch(self, phase: Phase, sampler: Sampler, step: Step) -> None:
+        place, began = self.position, time.monotonic()
+        first = place.step
+        if first == 0:
+            self.losses = torch.zeros_like(self.losses)
+        while place.step < sampler.steps:
+            self._one_step(phase, sampler, step)
+            place.step += 1
+            now = time.monotonic()
+            if place.step % TOLD_EVERY == 0:
+                speed = (place.step - first) * self.stack.n_runs / max(now - began, 1e-9)
+                self._say(phase, sampler, speed)
+            if self._checkpoint is not None and now - self._saved >= self._every:
+                self.save()
+        place.step, place.epoch, place.seconds = 0, place.epoch + 1, place.seconds + time.monotonic() - began
+        turns = phase.turns_of("model", sampler.steps, place.epoch - 1)
+        self._validate(phase, self.losses.to("cpu", torch.float64) / (turns or math.nan))
+        seconds = max(time.monotonic() - began, 1e-9)
+        self._say(phase, sampler, (sampler.steps - first) * self.stack.n_runs / seconds)
+
+    def _say(self, phase: Phase, sampler: Sampler, speed: float) -> None:
+        """Tell where training stands; whoever listens may stop it here, and nothing is lost."""
+        if self._tell is None:
+            return
+        try:
+            self._tell(self._progress(phase, sampler, speed))
+        except KeyboardInterrupt:
+            self.save()
+            raise
+
+    def _one_step(self, phase: Phase, sampler: Sampler, step: Step) -> None:
+        place = self.position
+        epoch = place.epochs_before + place.epoch
+        number = epoch * sampler.steps + place.step
+        batch = self.batches.batch(sampler.rows(epoch, place.step), number, phase.name)
+        if place.step + 1 < sampler.steps:
+            self.train.prefetch(sampler.rows(epoch, place.step + 1))
+        noise = self.batches.noise(number, sampler.batch_size, phase.name)
+        in_phase = place.epoch * sampler.steps + place.step
+        factor = rate_factor(self.recipe, in_phase, self.epochs_of(phase) * sampler.steps)
+        for turn in phase.turn(in_phase, place.epoch):
+            losses, self.state = step.run(batch, noise, self.state, turn, factor)
+            if "model" in turn:
+                self.losses += losses["model"]
+
+    def scores(self, part: Part, phase: str | None = None) -> Tensor:
+        """Scores of a part with the parameters as they are, `[R, N, C]`; of the last phase unless named."""
+        return self.predictor.scores(part, self.state, self.batches.tasks, phase)
+
+    def _validate(self, phase: Phase, losses: Tensor) -> None:
+        place = self.position
+        entry: dict[str, Any] = {"phase": phase.name, "epoch": place.epoch, "seconds": place.seconds}
+        entry["train"] = losses.tolist()
+        if self.validation is not None and phase.select:
+            scores = self.scores(self.validation, phase.name)
+            found = watched(scores, self.validation, self.sizes, self.watch, self.batches.tasks)
+            entry.update({key: value.tolist() for key, value in found.items()})
+            self.selection.see(monitored(self.recipe.monitor, found), place.epoch, self.state)
+        self.history.append(entry)
+
+    def _finish(self, phase: Phase) -> None:
+        """Hand the scores of all training rows to the method, if another phase follows."""
+        self.step, place = None, self.position
+        place.epochs_before += self.epochs_of(phase)  # planned ones: when neighbours stop must not matter
+        place.phase, place.epoch, place.step = place.phase + 1, 0, 0
+        if place.phase == len(self.phases):
+            return
+        scores, states = self.scores(self.train, phase.name).cpu(), []
+        for number, run in enumerate(self.runs):
+            own = {
+                key: (value[number] if self.stack.stacked else value).cpu()
+                for key, value in self.state.items()
+            }
+            states.append(run.method.after(phase.name, self.train.problems[run.task], scores[number], own))
+        self.state = joined_state(states, self.stack)
+
+    def _progress(self, phase: Phase, sampler: Sampler, speed: float) -> Progress:
+        place, epochs = self.position, self.epochs_of(phase)
+        total = sum(self.epochs_of(item) for item in self.phases) * sampler.steps
+        done = (place.epochs_before + place.epoch) * sampler.steps + place.step
+        last = self.history[-1] if self.history else {}
+        numbers = {key: sum(v) / len(v) for key, v in last.items() if isinstance(v, list) and v}
+        return Progress(
+            phase.name, place.epoch, epochs, place.step, sampler.steps, done / total, speed, numbers
+        )

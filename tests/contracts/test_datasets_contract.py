@@ -1,0 +1,140 @@
+"""What every registered data set promises; one that is not on this machine is skipped, never downloaded."""
+
+import numpy as np
+import pytest
+import torch
+
+from evenhand.data import DATASETS, load
+from evenhand.data.describe import describe
+from evenhand.data.task import PARTS
+
+# knobs beside the defaults; where the defaults ask for a large official archive, a smaller known form
+CHOICES = [
+    ("adult", {}),
+    ("adult", {"preparation": "s3", "age_ratio": "0.1,0.1"}),
+    ("communities-crime", {}),
+    ("communities-crime", {"whiten": "zca", "validation": 0.2, "seed": 3}),
+    ("titanic", {}),
+    ("titanic", {"seed": 4, "validation": 0.1}),
+    ("synthetic", {}),
+    (
+        "synthetic",
+        {"attributes": 3, "correlation": 0.3, "labels": 4, "scarcity": 0.5, "attribute_noise": 0.1},
+    ),
+    ("synthetic", {"classes": 5, "levels": 3, "label_flip": 0.2, "d": 20, "seed": 9}),
+    ("mnist", {}),
+    ("ci-mnist", {}),
+    ("ci-mnist", {"variant": "B", "clr_ratio": (0.1, 0.9)}),
+    ("fairface", {"form": "npz32", "resident": False}),
+    ("cifar10", {"form": "lossless-4k"}),
+    ("cifar10s", {"form": "lossless-4k"}),
+]
+NAMES = [f"{name} {' '.join(map(str, knobs.values()))}".strip() for name, knobs in CHOICES]
+
+
+@pytest.fixture(scope="module", params=range(len(CHOICES)), ids=NAMES)
+def loaded(request):
+    """The registered entry, its knobs, and the task twice."""
+    name, knobs = CHOICES[request.param]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("evenhand.data.fetch.download", absent)
+        return DATASETS[name], knobs, load(name, **knobs), load(name, **knobs)
+
+
+def absent(source, *_):
+    pytest.skip(f"{source.name} is not on this machine")
+
+
+def inputs(task):
+    """All inputs, or, where they are decoded one by one, those at some rows."""
+    return task.x if isinstance(task.x, torch.Tensor) else task.x.take(torch.arange(0, len(task), 997))
+
+
+def test_every_registered_data_set_is_tested():
+    assert {name for name, _ in CHOICES} == set(DATASETS)
+
+
+def test_it_passes_its_own_checks(loaded):
+    _, _, task, _ = loaded
+    assert task.check() is task
+
+
+def test_the_same_knobs_give_the_same_bytes(loaded):
+    _, _, first, second = loaded
+    for one, other in ((inputs(first), inputs(second)), (first.y, second.y)):
+        assert one.dtype == other.dtype
+        assert torch.equal(one, other)
+    assert {part: rows.tolist() for part, rows in first.split.items()} == {
+        part: rows.tolist() for part, rows in second.split.items()
+    }
+    for one, other in zip(first.attributes, second.attributes, strict=True):
+        assert (one.name, one.levels) == (other.name, other.levels)
+        assert np.array_equal(one.codes, other.codes)
+    assert first.card == second.card
+
+
+def test_the_card_is_complete(loaded):
+    dataset, knobs, task, _ = loaded
+    card = task.card
+    for field in ("title", "about", "origin", "licence", "citation", "target"):
+        assert getattr(card, field).strip(), field
+    assert all(len(checksum) == 64 for checksum in card.files.values())
+    assert bool(card.files) == (dataset.name != "synthetic")
+    assert set(card.knobs) <= set(dataset.knobs())
+    for knob, value in knobs.items():
+        if knob != "resident":  # how inputs are held changes no number
+            assert card.knobs[knob] == value
+    assert all(note.strip() for note in card.notes)
+
+
+def test_parts_are_disjoint_and_test_rows_are_there(loaded):
+    _, _, task, _ = loaded
+    assert {"train", "test"} <= set(task.split)
+    assert set(PARTS) >= {part.split("_")[0] for part in task.split}
+    rows = torch.cat(list(task.split.values()))
+    assert len(rows) == len(set(rows.tolist()))
+    for part in task.split:
+        assert len(task.rows(part)) > 0
+    if not task.multi_label:
+        assert len(task.y[task.rows("train")].unique()) == task.n_classes
+
+
+def test_attributes_are_coded_and_the_protected_ones_exist(loaded):
+    dataset, knobs, task, _ = loaded
+    if "variant" not in knobs:
+        assert set(dataset.protect) <= {attribute.name for attribute in task.attributes}
+    for attribute in task.attributes:
+        assert attribute.codes.dtype == np.int64
+        assert len(attribute.levels) >= 2
+        known = attribute.codes[attribute.codes >= 0]
+        assert set(np.unique(known)) <= set(range(len(attribute.levels)))
+    assert len(dataset.protect) > 0
+
+
+def test_inputs_are_what_networks_take(loaded):
+    dataset, _, task, _ = loaded
+    x = inputs(task)
+    assert x.shape[1:] == task.input_shape
+    if dataset.kind == "image":
+        assert x.dtype == torch.uint8
+        assert len(task.input_shape) == 3
+    else:
+        assert x.dtype == torch.float32
+        assert len(task.columns) == task.input_shape[0] == len(set(task.columns))
+    scaled = task.scaling(x[:256])
+    assert scaled.is_floating_point()
+    assert torch.isfinite(scaled).all()
+
+
+def test_it_can_be_described(loaded):
+    import json
+
+    dataset, _, task, _ = loaded
+    found = describe(task)
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert found["name"] == dataset.name
+    for part, rows in task.split.items():
+        assert found["parts"][part]["rows"] == len(rows)
+    for attribute in found["attributes"]:
+        used = sum(len(rows) for rows in task.split.values())
+        assert sum(attribute["levels"].values()) + attribute["unknown"] == used

@@ -1,0 +1,332 @@
+"""What every registered method owes: rules R1 to R7, one result alone and in a stack, its own target moved.
+
+A new method is tested by being registered. It must also say here what it is meant to move (TARGETS) and, if
+it has one, at which value it does nothing (NEUTRAL).
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+import torch
+
+import evenhand
+from evenhand.data.task import Task
+from evenhand.errors import InputError
+from evenhand.groups import Attribute
+from evenhand.methods import METHODS, Batch, Nets, Problem
+from evenhand.nets import NetSpec
+from evenhand.records import Needs
+from evenhand.train.recipe import Recipe
+from evenhand.train.runs import Run
+from evenhand.train.trainer import Trainer
+
+KEYS = sorted(METHODS)
+
+# method: fields at which its loss is ERM's, exactly
+NEUTRAL = {
+    "erm": {},
+    "gap": {"lam": 0.0},
+    "jtt": {"lambda_up": 1.0},
+    "sd": {"lam": 0.0, "form": "simple"},
+}
+# weights, heads and environments: no value of a field turns these into the mean over all rows
+WITHOUT_NEUTRAL = {"w-erm", "w-sqrt-erm", "resample", "gdro", "irm", "ind", "disc"}
+
+# method: fields, what it is meant to move, and which way
+TARGETS = {
+    "erm": ({}, "nothing", 0),
+    "w-erm": ({}, "tpr gap", -1),
+    "w-sqrt-erm": ({}, "tpr gap", -1),
+    "resample": ({}, "tpr gap", -1),
+    "gdro": ({"eta": 0.1}, "worst cell", +1),
+    "irm": ({"lam": 100.0}, "slope", -1),
+    "sd": ({"form": "simple", "lam": 1.0}, "logit size", -1),
+    "jtt": ({"lambda_up": 5.0}, "worst cell", +1),
+    "ind": ({}, "tpr gap", -1),
+    "disc": ({"inference": "sum-prob-shift"}, "tpr gap", -1),
+    "gap": ({"target": "parity", "lam": 3.0}, "parity gap", -1),
+}
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Tiny products: two threads that wait for each other take longer than one."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def tasks() -> dict[str, Task]:
+    """Two classes, four, and three labels at once; in each some groups are unknown."""
+    return {
+        "binary": evenhand.load(
+            "synthetic", n_train=600, n_test=200, n_validation=100, attributes=2, scarcity=0.2, seed=1
+        ),
+        "classes": evenhand.load(
+            "synthetic",
+            n_train=600,
+            n_test=200,
+            n_validation=100,
+            attributes=2,
+            classes=4,
+            scarcity=0.2,
+            seed=1,
+        ),
+        "labels": evenhand.load(
+            "synthetic",
+            n_train=600,
+            n_test=200,
+            n_validation=100,
+            attributes=2,
+            labels=3,
+            scarcity=0.2,
+            seed=1,
+        ),
+    }
+
+
+def serves(key: str, task: Task) -> bool:
+    """Whether a method takes a task: it may be for one label a row, or for two classes."""
+    needs, binary = METHODS[key].needs, not task.multi_label and task.n_classes == 2
+    return not (needs.single_label and task.multi_label) and (binary or not needs.binary)
+
+
+@pytest.mark.parametrize("kind", ["binary", "classes", "labels"])
+@pytest.mark.parametrize("key", KEYS)
+def test_what_cannot_be_served_is_refused_by_name(key, kind, tasks):
+    problem = Problem.of(tasks[kind], protect_of(tasks[kind]))
+    if serves(key, tasks[kind]):
+        METHODS[key]().check(problem)
+    else:
+        with pytest.raises(InputError, match=key):
+            METHODS[key]().check(problem)
+
+
+def protect_of(task: Task) -> list[str]:
+    return [attribute.name for attribute in task.attributes][:2]
+
+
+def trainer(key: str, task: Task, seeds, numbers, stacked: bool) -> Trainer:
+    base = METHODS[key]()
+    searched = [item.name for item in fields(base) if item.metadata.get("search")]
+    methods = [replace(base, **{name: getattr(base, name) * f for name in searched}) for f in numbers]
+    runs = [Run(method, seed) for method, seed in zip(methods, seeds, strict=True)]
+    recipe = Recipe(epochs=2, batch_size=32, precision="float64", rate=0.01, weight_decay=1e-3, clip=2.0)
+    net = NetSpec("mlp", widths=(12, 8), dropout=0.2)
+    return Trainer(runs, [task], net, recipe, protect=protect_of(task), stacked=stacked).fit()
+
+
+@pytest.mark.parametrize("kind", ["binary", "classes", "labels"])
+@pytest.mark.parametrize("key", KEYS)
+def test_a_stack_equals_its_runs_one_by_one(key, kind, tasks):
+    task = tasks[kind]
+    if not serves(key, task):
+        return
+    if not METHODS[key].needs.stackable:
+        pytest.skip("says of itself that it cannot be stacked")
+    seeds, numbers = (3, 4, 9), (1.0, 0.5, 1.7)  # each run has its own seed and its own numbers
+    stack = trainer(key, task, seeds, numbers, stacked=True)
+    assert stack.stack.stacked
+    for place, (seed, number) in enumerate(zip(seeds, numbers, strict=True)):
+        single = trainer(key, task, [seed], [number], stacked=False)
+        for network, values in single.stack.parameters.items():
+            for name, value in values.items():
+                apart = (stack.stack.parameters[network][name][place] - value).abs().max().item()
+                assert apart <= 1e-10, f"{network}.{name} differs by {apart}"
+        for name, value in single.state.items():
+            assert torch.allclose(stack.state[name][place].double(), value.double(), atol=1e-10, rtol=0)
+        one, many = single.scores(single.train)[0], stack.scores(stack.train)[place]
+        assert (one - many).abs().max().item() <= 1e-10
+
+
+def batch_of(
+    task: Task, method, rows: torch.Tensor, groups: torch.Tensor | None = None
+) -> tuple[Problem, Batch]:
+    problem = Problem.of(task, protect_of(task))
+    g = problem.g[rows] if groups is None else groups
+    a = problem.a[rows] if groups is None else torch.full_like(problem.a[rows], -1)
+    x = task.x[task.rows("train")][rows].double()
+    y = problem.y[rows]
+    return problem, Batch(x, y, g, a, rows)
+
+
+def nets_for(method, problem: Problem) -> tuple[Nets, torch.nn.Module]:
+    torch.manual_seed(0)
+    net = NetSpec("mlp", widths=(6,)).build(problem.sizes.inputs, method.outputs(problem)).double()
+    phase = method.phases()[-1].name
+    extra = {name: module.double() for name, module in method.extra(problem, net.n_features).items()}
+    return Nets({"model": net, **extra}, problem.sizes, phase=phase), net
+
+
+def doubled(state):
+    return {key: value.double() if value.is_floating_point() else value for key, value in state.items()}
+
+
+@pytest.mark.parametrize("kind", ["binary", "classes", "labels"])
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("lacking", ["nothing", "one group", "all groups but one", "every group known"])
+def test_the_loss_is_finite_whatever_a_batch_lacks(key, kind, lacking, tasks):
+    task, method = tasks[kind], METHODS[key]()
+    if not serves(key, task):
+        return
+    problem = Problem.of(task, protect_of(task))
+    everyone = torch.arange(len(problem))
+    rows = {
+        "nothing": everyone[:48],
+        "one group": everyone[problem.g != 0][:32],
+        "all groups but one": everyone[problem.g == 1][:16],
+        "every group known": everyone[:24],
+    }[lacking]
+    unknown = torch.full((len(rows),), -1) if lacking == "every group known" else None  # none of them is
+    problem, batch = batch_of(task, method, rows, unknown)
+    nets, net = nets_for(method, problem)
+    out = method.loss(nets, batch, doubled(method.init(problem)))
+    for player, loss in out.losses.items():
+        assert loss.ndim == 0
+        assert torch.isfinite(loss), f"{player}: {loss}"
+        grads = torch.autograd.grad(loss, list(net.parameters()), allow_unused=True, retain_graph=True)
+        assert all(torch.isfinite(grad).all() for grad in grads if grad is not None)
+    assert all(torch.isfinite(value).all() for value in out.state.values() if value.is_floating_point())
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_nothing_that_comes_in_is_changed(key, tasks):
+    task, method = tasks["binary"], METHODS[key]()
+    problem, batch = batch_of(task, method, torch.arange(40))
+    nets, _ = nets_for(method, problem)
+    state = doubled(method.init(problem))
+    before = [value.clone() for value in (*batch[:5], *state.values())]
+    seen = replace(method)
+    first = method.loss(nets, batch, state)
+    again = method.loss(nets, batch, state)
+    scores = method.predict(nets, batch, state)
+    after = [*batch[:5], *state.values()]
+    assert all(torch.equal(old, new) for old, new in zip(before, after, strict=True))
+    assert method == seen
+    assert all(torch.equal(first.losses[player], again.losses[player]) for player in first.losses)
+    assert set(first.state) == set(state), "a state must keep its names"
+    assert all(first.state[name].shape == state[name].shape for name in state)
+    assert torch.isfinite(scores).all()
+
+
+@pytest.mark.parametrize("kind", ["binary", "classes", "labels"])
+@pytest.mark.parametrize("key", KEYS)
+def test_scores_are_probabilities(key, kind, tasks):
+    task, method = tasks[kind], METHODS[key]()
+    if not serves(key, task):
+        return
+    problem, batch = batch_of(task, method, torch.arange(60))
+    nets, _ = nets_for(method, problem)
+    scores = method.predict(
+        nets, batch._replace(g=torch.full_like(batch.g, -1)), doubled(method.init(problem))
+    )
+    assert scores.shape == (60, task.n_classes)
+    assert ((scores >= 0) & (scores <= 1)).all()
+    if not task.multi_label:
+        assert torch.allclose(scores.sum(1), torch.ones(60, dtype=scores.dtype))
+
+
+def test_every_method_says_where_it_does_nothing_and_what_it_moves():
+    assert set(NEUTRAL) | WITHOUT_NEUTRAL == set(METHODS)
+    assert not set(NEUTRAL) & WITHOUT_NEUTRAL
+    assert set(TARGETS) == set(METHODS)
+
+
+@pytest.mark.parametrize("key", sorted(NEUTRAL))
+def test_at_its_neutral_value_a_method_is_erm_exactly(key, tasks):
+    """Through the trainer: the same parameters to the last bit after two epochs (of JTT's second phase)."""
+    task, neutral = tasks["binary"], replace(METHODS[key](), **NEUTRAL[key])
+    recipe = Recipe(epochs=2, batch_size=64)
+
+    def parameters(method, phase_only: bool = False):
+        found = Trainer(
+            [Run(method, 5)], [task], NetSpec("mlp", widths=(8,)), recipe, protect=protect_of(task)
+        )
+        return found.fit().stack.parameters["model"]
+
+    if len(neutral.phases()) > 1:  # a fresh network and later batches: compare the losses instead
+        problem, batch = batch_of(task, neutral, torch.arange(50))
+        nets, _ = nets_for(neutral, problem)
+        state = doubled(neutral.init(problem))
+        erm = METHODS["erm"]().loss(nets, batch, {}).losses["model"]
+        assert torch.equal(neutral.loss(nets, batch, state).losses["model"], erm)
+        return
+    one, other = parameters(neutral), parameters(METHODS["erm"]())
+    if neutral.outputs(Problem.of(task, protect_of(task))) != 2:
+        pytest.fail("compare with ERM needs as many outputs as ERM has")
+    assert all(torch.equal(one[name], other[name]) for name in other)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_what_a_method_says_of_itself_is_complete(key):
+    kind = METHODS[key]
+    assert kind.key == key
+    assert kind.title
+    assert kind.citation
+    assert isinstance(kind.needs, Needs)
+    assert "Objective" in (kind.__doc__ or ""), "a docstring with the objective as a formula"
+    for item in fields(kind):
+        assert item.metadata.get("about"), f"{item.name} does not say what it is"
+    phases = kind().phases()
+    assert len({phase.name for phase in phases}) == len(phases)
+    moved = {player for phase in phases for turn in phase.turns for player in turn}
+    assert moved <= set(kind().players())
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if METHODS[key].needs.groups])
+def test_a_method_that_needs_groups_refuses_a_task_without(key, tasks):
+    unknown = Attribute("a0", ("0", "1"), np.full(len(tasks["binary"]), -1))
+    task = replace(tasks["binary"], attributes=(unknown,))
+    with pytest.raises(InputError, match="groups"):
+        Trainer([Run(METHODS[key]())], [task], NetSpec("mlp"), Recipe(), protect=["a0"])
+
+
+SEEDS = range(10)
+
+
+@pytest.fixture(scope="module")
+def skewed() -> Task:
+    """The label goes with the group in training and does not in the test: a real gap, which can be closed."""
+    return evenhand.load("synthetic", seed=7)
+
+
+@pytest.fixture(scope="module")
+def baseline(skewed):
+    return evenhand.fit("mlp", "erm", skewed, seeds=SEEDS, epochs=8, batch_size=128)
+
+
+def measured(fitted, what: str) -> np.ndarray:
+    """The target of each run: a penalty's on rows like those it was paid on, all others' on the test rows."""
+    task = fitted.tasks[0]
+    rows = task.rows("validation" if what == "parity gap" else "test")
+    scores = fitted.scores_of_runs(task.x[rows])
+    y, g = np.asarray(task.y[rows]), task.groups(protect_of(task)[:1]).ids[np.asarray(rows)]
+    guess = scores.argmax(-1)
+    z = np.log(scores[..., 1]) - np.log(scores[..., 0])
+    if what == "tpr gap":
+        rates = [guess[:, (g == k) & (y == 1)].mean(1) for k in (0, 1)]
+        return np.abs(rates[0] - rates[1])
+    if what == "parity gap":
+        rates = [guess[:, g == k].mean(1) for k in (0, 1)]
+        return np.abs(rates[0] - rates[1])
+    if what == "worst cell":
+        cells = [(g == k) & (y == c) for k in (0, 1) for c in (0, 1)]
+        return np.min([(guess[:, cell] == y[cell]).mean(1) for cell in cells], axis=0)
+    if what == "logit size":
+        return (z**2).mean(1)
+    slopes = [(z * (1 / (1 + np.exp(-z)) - y))[:, g == k].mean(1) for k in (0, 1)]  # IRM's derivative
+    return np.mean(np.square(slopes), axis=0)
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if key != "erm"])
+def test_a_method_moves_its_own_target_the_right_way(key, skewed, baseline):
+    values, what, way = TARGETS[key]
+    method = replace(METHODS[key](), **values)
+    fitted = evenhand.fit("mlp", method, skewed, seeds=SEEDS, epochs=8, batch_size=128)
+    moved = way * (measured(fitted, what) - measured(baseline, what))
+    assert (moved > 0).sum() >= 9, f"{what} moved by {np.round(way * moved, 4)}"
