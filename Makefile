@@ -19,6 +19,10 @@ $(READY): pyproject.toml constraints.txt
 		{ echo "could not create .venv: Python 3.11 or newer with its venv module is needed" >&2; exit 1; }
 	@echo "installing evenhand and its requirements into .venv (some minutes the first time)"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@# torchvision has no CPU build and would break imports beside a CPU torch: its Python part goes into a
+	@# folder of its own, which tests/nets puts on the path; those tests skip where it is not there
+	-@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade \
+		--target .venv/vision -c constraints.txt torchvision
 	@touch $@
 
 $(BENCH_READY): $(READY)

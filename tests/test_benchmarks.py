@@ -102,3 +102,22 @@ def test_results_are_kept_until_their_benchmark_runs_again(tmp_path, monkeypatch
     assert "| startup | import | 0.2 s | at most 0.3 s | PASS |" in text
     assert "FALLS SHORT" in text
     assert "old" not in text
+
+
+def test_a_stack_is_timed_beside_the_plain_loop(tmp_path, monkeypatch):
+    stacked = import_module("benchmarks.stacked")
+    small = stacked.Setting("tiny", 5, (4,), 1, 8, 1.0, image=True)
+    monkeypatch.setattr(stacked, "SETTINGS", (small,))
+    rows = stacked.run(stacked.torch.device("cpu"), [1, 3], 0.01, 64, "float32", compiled=False)
+    assert [row["what"] for row in rows] == [
+        "plain loop",
+        *(f"stack of {n}, {kind}" for kind in ("own batches", "one batch for all") for n in (1, 3)),
+    ]
+    assert all(row["rate"] > 0 and row["ratio"] > 0 for row in rows)
+    assert "| tiny | plain loop |" in stacked.table(rows, "here", "so")
+
+
+def test_the_flops_of_a_setting_are_counted_by_hand():
+    stacked = import_module("benchmarks.stacked")
+    # forward 2 * 8 * (5*4 + 4*1), as much again for the weights, and for the inputs of the second layer alone
+    assert stacked.Setting("tiny", 5, (4,), 1, 8, 1.0).flops == 2 * 8 * (24 + 24 + 4)

@@ -13,6 +13,7 @@ import evenhand
 from evenhand.methods.erm import ERM
 from evenhand.methods.terms import probabilities
 from evenhand.nets import NetSpec
+from evenhand.nets.wrap import as_net
 from evenhand.records import Needs, Sizes
 from evenhand.train import evaluate
 from evenhand.train.evaluate import attributes_of, decide
@@ -146,15 +147,18 @@ def test_evaluation_is_put_back_to_training_even_after_an_error(kit):
 
 
 def test_a_module_left_in_evaluation_mode_is_trained_as_one_that_was_not(kit):
-    from evenhand.train.own_net import buildable
+    @dataclass
+    class Source:
+        training: bool
 
-    def module():
-        torch.manual_seed(3)
-        return torch.nn.Sequential(torch.nn.Flatten(), torch.nn.BatchNorm1d(192), torch.nn.Linear(192, 2))
+        def build(self, shape, outputs):
+            norm = torch.nn.BatchNorm1d(192)
+            module = torch.nn.Sequential(torch.nn.Flatten(), norm, torch.nn.Linear(192, 2))
+            return as_net(module.train(self.training))
 
     one, other = (
-        kit.trainer(kit.images(), [0], net=buildable(each), epochs=1, batch_size=8).fit()
-        for each in (module().train(), module().eval())
+        kit.trainer(kit.images(), [0], net=Source(training), epochs=1, batch_size=8).fit()
+        for training in (True, False)
     )
     kit.assert_same(kit.numbers(one), kit.numbers(other))
 

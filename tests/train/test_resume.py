@@ -210,6 +210,22 @@ def test_a_failed_write_leaves_the_old_checkpoint(tmp_path, monkeypatch):
     assert len(list(tmp_path.iterdir())) == 1
 
 
+def test_a_new_checkpoint_takes_the_place_of_the_old_at_once(tmp_path, monkeypatch):
+    """Until the very last moment, which is one call, the old one can be read."""
+    file = tmp_path / "c.npz"
+    save_tensors(file, {}, {"n": 1})
+    seen = []
+    replace_file = os.replace
+
+    def noted(source, target):
+        seen.extend((load_tensors(Path(target))[1]["n"], load_tensors(Path(source))[1]["n"]))
+        replace_file(source, target)
+
+    monkeypatch.setattr("evenhand.train.checkpoint.os.replace", noted)
+    save_tensors(file, {}, {"n": 2})
+    assert (seen, load_tensors(file)[1]["n"]) == ([1, 2], 2)
+
+
 def test_tensors_come_back_as_they_were(tmp_path):
     tensors = {
         "float": torch.tensor([1.5, float("nan"), -0.0]),

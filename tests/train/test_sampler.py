@@ -87,6 +87,19 @@ def test_weights_that_all_runs_share_are_drawn_from_as_each_alone():
         assert torch.equal(epoch_of(mixed, 2)[run], epoch_of(alone, 2)[0])
 
 
+def test_a_row_without_weight_is_never_drawn_not_even_at_an_end():
+    class Ends:
+        """Draws that lie exactly where one row's stretch ends and the next begins."""
+
+        device = torch.device("cpu")
+
+        def fine(self, stream, step, n):
+            return torch.tensor([[0.0, 0.25, 0.5, 1 - 2.0**-32]], dtype=torch.float64)
+
+    sampler = Drawn([Sampling(weights=torch.tensor([0.0, 1.0, 0.0, 1.0, 0.0]))], 5, 4, Ends())
+    assert sampler.rows(0, 0).tolist() == [[1, 1, 3, 3]]
+
+
 def test_very_many_rows_are_equally_likely():
     """On a grid of 2^-24 a row would hold 21 or 22 places; those with 22 would come 5 % more often."""
     n = 3 << 18

@@ -127,13 +127,13 @@ def test_the_best_epoch_is_what_is_kept(kit, seeds):
 
 def test_batch_statistics_are_those_of_the_best_epoch(kit):
     task = kit.images(n=36)
-    trainer = kit.trainer(task, [0], net=NetSpec("cifar-resnet18"), epochs=4, keep="best", rate=0.003,
+    trainer = kit.trainer(task, [0], net=NetSpec("cifar-resnet18"), epochs=4, keep="best", rate=0.01,
                           batch_size=6).fit()  # fmt: skip
     losses = [entry["loss"][0] for entry in trainer.history]
     scores = trainer.scores(trainer.validation)[0]
     again = -scores.gather(1, trainer.validation.y[:, None]).log().mean()
     assert again.item() == pytest.approx(min(losses), rel=1e-4)
-    assert int(trainer.selection.best_epoch) == losses.index(min(losses)) + 1
+    assert int(trainer.selection.best_epoch) == losses.index(min(losses)) + 1 < 4
 
 
 def test_a_run_that_goes_astray_does_not_touch_its_neighbours(kit):

@@ -118,6 +118,7 @@ def test_uniform_is_in_the_unit_interval_and_even():
 def test_fine_tells_more_places_apart_than_uniform():
     fine = Streams([1]).fine("u", 0, 1 << 17)[0]
     assert 0 <= fine.min() < fine.max() < 1
+    assert stats.kstest(fine.numpy(), "uniform").pvalue > 1e-3
     assert len(fine.unique()) == 1 << 17  # a place is a bijection of its number; uniform has but 2^24 values
     assert len(Streams([1]).uniform("u", 0, 1 << 17).unique()) < 1 << 17
 

@@ -46,7 +46,8 @@ def facts(progress: Progress, left: float | None, watch: str | None) -> list[tup
     validation rows at the end of the last epoch, means over the seeds.
     """
     phase = "" if progress.phase == "train" else f"{progress.phase}, "
-    told = [(f"{progress.done:.0%}", 0), (f"{phase}epoch {progress.epoch + 1}/{progress.epochs}", 3)]
+    epoch = min(progress.epoch + 1, progress.epochs)  # after the last one there is no next
+    told = [(f"{progress.done:.0%}", 0), (f"{phase}epoch {epoch}/{progress.epochs}", 3)]
     told += [(f"{progress.rate:,.0f} steps/s", 5)] if progress.rate else []
     told += [(f"{spell_seconds(left)} left", 1)] if left is not None and progress.done < 1 else []
     numbers = progress.numbers
