@@ -43,9 +43,13 @@ test: check ## check, then every test and docstring example (not those marked sl
 bench: $(BENCH_READY) ## measure speed and results side by side with other libraries
 	$(BIN)/python benchmarks/run.py
 
-docs: $(READY) ## write docs/metrics.md from the catalogue of metrics
-	$(BIN)/python -m evenhand.metrics.reference > docs/metrics.md.new
-	mv docs/metrics.md.new docs/metrics.md
+docs: $(READY) ## write the references of metrics, methods, data sets and networks
+	@set -e; for page in metrics:metrics methods:methods data:datasets nets:nets; do \
+		file=docs/$${page#*:}.md; \
+		$(BIN)/python -m evenhand.$${page%:*}.reference > $$file.new; \
+		mv $$file.new $$file; \
+		echo "wrote $$file"; \
+	done
 
 clean: ## remove caches, build output and demo reports (keeps .venv)
 	rm -rf build dist demo-reports .hypothesis .mypy_cache .pytest_cache .ruff_cache .coverage htmlcov

@@ -149,13 +149,13 @@ def fit(
     """Train a network with a method on a task, once for each seed, stacked where that is possible.
 
     Each of the three is an object or its name: `net` a name ("mlp"), a spec such as
-    `evenhand.NetSpec("mlp", widths=(100, 64))`, a module of your own or a function `(input_shape, outputs) ->
-    module`; `method` a key ("gdro") or an object from `evenhand.methods`; `task` a name ("adult"), a `Task`, or
-    one task for each seed. `seeds` is how many, or which. `protect` names the attributes whose groups count
-    (default: the data set's usual ones). `folder` keeps checkpoints: a fit that was killed goes on there as if
-    it had not been. Further options are those of `evenhand.Recipe` (rate, batch_size, optimizer, schedule,
-    patience, ...), `stack_size`, `watch` (metrics measured on validation after every epoch) and `tell` (a
-    function that is called with progress).
+    `evenhand.NetSpec("mlp", widths=(100, 64))`, a module of your own or a function that makes one from
+    `(input_shape, outputs)`; `method` a key ("gdro") or an object from `evenhand.methods`; `task` a name
+    ("adult"), a `Task`, or one task for each seed. `seeds` is how many, or which. `protect` names the
+    attributes whose groups count (default: the data set's usual ones). `folder` keeps checkpoints: a fit that
+    was killed goes on there as if it had not been. Further options are those of `evenhand.Recipe` (rate,
+    batch_size, optimizer, schedule, patience, ...), `stack_size`, `watch` (metrics measured on validation
+    after every epoch) and `tell` (a function that is called with progress).
 
     >>> import evenhand
     >>> found = evenhand.fit("mlp", "erm", "titanic", seeds=2, epochs=2)

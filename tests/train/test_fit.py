@@ -194,9 +194,9 @@ def test_progress_goes_from_nothing_to_all(kit, size):
     assert done == sorted(done)
     assert 0 < done[0] < done[-1] == pytest.approx(1.0)
     last = told[-1]
-    assert (last.phase, last.epoch, last.epochs, last.step, last.steps) == ("train", 1, 2, 6, 6)
+    assert (last.phase, last.epoch, last.epochs, last.step, last.steps) == ("train", 2, 2, 0, 6)
     assert last.rate > 0
-    assert {"train", "loss", "error"} <= set(last.numbers)  # of the epoch before
+    assert {"train", "loss", "error"} <= set(last.numbers)  # of the epoch that has just ended
 
 
 # -- devices and networks ------------------------------------------------------------------------------------

@@ -206,7 +206,7 @@ def test_shared_batches_of_several_tasks_are_refused(kit):
 def test_a_method_that_chooses_rows_is_heard(kit):
     @dataclass(frozen=True)
     class Few(Recorder):
-        def sampling(self, problem, seed):
+        def sampling(self, problem, seed, phase):
             return Sampling(rows=torch.arange(32).repeat(2))
 
     trainer = kit.trainer(kit.task(), [0, 1], Few(), epochs=1).fit()

@@ -85,8 +85,8 @@ class Method(ABC):
         """Random numbers that the loss wants beside the networks' own, by name."""
         return {}
 
-    def sampling(self, problem: Problem, seed: int) -> Sampling:
-        """Which rows an epoch is made of."""
+    def sampling(self, problem: Problem, seed: int, phase: str = "train") -> Sampling:
+        """Which rows an epoch of this phase is made of."""
         return Sampling()
 
     def after(self, phase: str, problem: Problem, scores: Tensor, state: State) -> State:

@@ -87,7 +87,7 @@ class DomainDiscriminative(Method):
         seen = counts > 0
         return {"weights": torch.where(seen, counts.sum(0) / counts.clamp(min=1), torch.zeros_like(counts))}
 
-    def sampling(self, problem: Problem, seed: int) -> Sampling:
+    def sampling(self, problem: Problem, seed: int, phase: str = "train") -> Sampling:
         """Every row of known group."""
         return Sampling(rows=known_rows(problem.g >= 0))
 

@@ -66,7 +66,7 @@ class GroupDRO(Method):
         q = torch.softmax(state["q"].log() + rise, 0)
         return Out({"model": (q * means).sum()}, {**state, "q": q})
 
-    def sampling(self, problem: Problem, seed: int) -> Sampling:
+    def sampling(self, problem: Problem, seed: int, phase: str = "train") -> Sampling:
         """Every group equally often, or every row of known group once."""
         known = problem.g >= 0
         if not self.balanced:

@@ -100,7 +100,7 @@ class DomainIndependent(Method):
     def _counts(self, problem: Problem) -> Tensor:
         return torch.cat(problem.level_counts()) if self.decompose else problem.group_counts()
 
-    def sampling(self, problem: Problem, seed: int) -> Sampling:
+    def sampling(self, problem: Problem, seed: int, phase: str = "train") -> Sampling:
         """Every row that belongs to a head."""
         known = (problem.a >= 0).any(1) if self.decompose else problem.g >= 0
         return Sampling(rows=known_rows(known))

@@ -80,7 +80,7 @@ class IRM(Method):
         """The number of steps taken, where a step matters."""
         return {"step": torch.zeros((), dtype=torch.int64)} if self.anneal_steps else {}
 
-    def sampling(self, problem: Problem, seed: int) -> Sampling:
+    def sampling(self, problem: Problem, seed: int, phase: str = "train") -> Sampling:
         """Every row of known group, or equally many of each environment that is drawn for a batch."""
         if not self.uniform:
             return Sampling(rows=known_rows(problem.g >= 0))

@@ -68,7 +68,7 @@ class Resample(Method):
         logits, _ = nets["model"](batch.x)
         return Out({"model": row_losses(logits, batch.y).mean()}, state)
 
-    def sampling(self, problem: Problem, seed: int) -> Sampling:
+    def sampling(self, problem: Problem, seed: int, phase: str = "train") -> Sampling:
         """The rows of an epoch, the random part of the choice drawn from the seed."""
         cells, _ = cells_of(Batch(problem.y, problem.y, problem.g), problem.sizes, self.by)
         if self.kind == "balanced":

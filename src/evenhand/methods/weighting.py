@@ -81,7 +81,7 @@ class Weighting(Method):
             return torch.where(known[:, None], found, 1.0), torch.ones_like(known)
         return torch.where(known[:, None], found, 0.0), known
 
-    def sampling(self, problem: Problem, seed: int) -> Sampling:
+    def sampling(self, problem: Problem, seed: int, phase: str = "train") -> Sampling:
         """Every row once, or those that count."""
         _, _, known = self._place(problem.g, problem.a, problem.y, problem.sizes)
         if self.unknown == "keep" or bool(known.all()):

@@ -53,10 +53,10 @@ class Batches:
         numbers = len(runs) * recipe.batch_size * math.prod(part.problems[0].sizes.inputs)
         self._fused_fetch = part.device.type == "cuda" and recipe.compile is not False and numbers >= LARGE
 
-    def sampler(self) -> Sampler:
-        """Which rows come when: as the method says."""
+    def sampler(self, phase: str = "train") -> Sampler:
+        """Which rows come when in this phase: as the method says."""
         runs = zip(self.runs[: 1 if self.shared else None], self._seeds, strict=False)
-        found = [run.method.sampling(self.part.problems[run.task], seed) for run, seed in runs]
+        found = [run.method.sampling(self.part.problems[run.task], seed, phase) for run, seed in runs]
         return sampler_of(found, self.part.n, self.recipe.batch_size, self._order)
 
     def batch(self, rows: Tensor, number: int, phase: str) -> Batch:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 from evenhand.data.task import Task
 from evenhand.errors import InputError
@@ -100,9 +101,14 @@ def stack_size_for(
     if wanted is not None:
         return max(1, wanted)
     numbers = max(1, sum(parameter.numel() for parameter in model.parameters()))
-    if device.type == "cuda":
-        free = torch.cuda.mem_get_info(device)[0] // 2
-        return max(1, min(MOST_ON_GPU, free // (numbers * 4 * GPU_COPIES)))
+    if (
+        device.type == "cuda"
+    ):  # of what there is, not of what is free: a resumed fit must find its stacks again
+        room = torch.cuda.get_device_properties(device).total_memory // 4
+        fitting = max(1, room // (numbers * 4 * GPU_COPIES))
+        return min(MOST_ON_GPU, 1 << (fitting.bit_length() - 1))
+    if any(isinstance(module, nn.Conv2d) for module in model.modules()):
+        return 1  # on a CPU convolutions of a stack take a tenth to a third longer than one after the other
     return max(1, min(MOST_ON_CPU, CACHED_NUMBERS // numbers))
 
 

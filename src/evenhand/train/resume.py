@@ -32,7 +32,7 @@ def tensors_of(trainer: Trainer) -> tuple[dict[str, Tensor], dict[str, Any]]:
     tensors |= {f"state/{name}": value for name, value in trainer.state.items()}
     tensors |= {f"kept/{name}": value for name, value in trainer.selection.kept.items()}
     tensors |= {f"selection/{name}": getattr(trainer.selection, name) for name in SELECTION}
-    tensors["losses"] = trainer.losses
+    tensors |= {f"sum/{name}": value for name, value in trainer.sums.items()}
     clocks = {}
     if trainer.step is not None:
         for player, optimizer in trainer.step.optimizers.items():
@@ -100,7 +100,7 @@ def _put_back(trainer: Trainer, tensors: Mapping[str, Tensor], facts: Mapping[st
     trainer.selection.kept = _part(tensors, "kept/", trainer.device)
     for name in SELECTION:
         setattr(trainer.selection, name, tensors[f"selection/{name}"])
-    trainer.losses = tensors["losses"].to(trainer.device)
+    trainer.sums = _part(tensors, "sum/", trainer.device)
     if not facts["in_phase"]:
         return
     trainer.step = trainer.new_step(trainer.phases[trainer.position.phase])

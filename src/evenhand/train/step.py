@@ -28,8 +28,8 @@ Grads = dict[tuple[str, str], dict[str, Tensor]]
 class Step:
     """What happens to a stack on one batch.
 
-    `hyper` holds the method's float fields, a number for each run. `batch_dims` says which parts of a batch
-    have a run dimension: none of them has where all runs see the same batch.
+    `hyper` holds the method's float fields, a number for each run. A batch has a run dimension in front
+    unless it is `shared`: then all runs see the same one.
     """
 
     def __init__(
@@ -71,9 +71,9 @@ class Step:
         state: State,
         turn: tuple[str, ...],
         factor: float,
-    ) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-        """Take one turn: the networks of its players move. The losses before it and the state after it."""
-        losses, state = self._loss(turn)(self.stack.parameters, self.hyper, state, batch, noise)
+    ) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
+        """Take one turn: the networks of its players move. Losses before it, state after it, and logs."""
+        losses, state, logs = self._loss(turn)(self.stack.parameters, self.hyper, state, batch, noise)
         grads = self._gradients(losses, turn)
         for player in turn:
             gradients = [grads[player, network][key] for network, key, _ in self._leaves(player)]
@@ -81,7 +81,7 @@ class Step:
             self.optimizers[player].update(self._blocks(player), rows, factor)
         after = {key: value.detach() for key, value in state.items()}
         self._constrain(after)
-        return {key: value.detach() for key, value in losses.items()}, after
+        return {key: value.detach() for key, value in losses.items()}, after, logs
 
     def _loss(self, turn: tuple[str, ...]) -> Callable[..., Any]:
         if turn not in self._losses:
@@ -96,13 +96,13 @@ class Step:
             state: State,
             batch: Batch,
             noise: Mapping[str, Any],
-        ) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        ) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
             networks = self.stack.networks(parameters)
             if self.recipe.precision == "bfloat16":
                 networks = {name: in_bfloat16(network) for name, network in networks.items()}
             nets = Nets(networks, self.sizes, phase=self.phase, turn=turn, noise=noise)
             out = replace(self.method, **hyper).loss(nets, batch, state)
-            return dict(out.losses), dict(out.state)
+            return dict(out.losses), dict(out.state), {key: value.detach() for key, value in out.logs.items()}
 
         return losses
 

@@ -87,7 +87,7 @@ class Trainer:
         self.position, self.history = Position(), list[dict[str, Any]]()
         self.selection = Selection(recipe, self.stack, self.validation is not None)
         self.step: Step | None = None  # of the phase that is going on
-        self.losses = torch.zeros(len(self.runs), dtype=self.dtype, device=self.device)
+        self.sums: dict[str, Tensor] = {}  # of this epoch's losses, and of what the method logs
 
     def part(self, name: str) -> Part:
         """A part of the tasks on the device."""
@@ -123,7 +123,7 @@ class Trainer:
         self._saved = time.monotonic()
 
     def _run_phase(self, phase: Phase) -> None:
-        sampler, step = self.batches.sampler(), self._start(phase)
+        sampler, step = self.batches.sampler(phase.name), self._start(phase)
         while self.position.epoch < self.epochs_of(phase) and not self.selection.all_stopped:
             self._run_epoch(phase, sampler, step)
         if phase.select:
@@ -154,7 +154,7 @@ class Trainer:
         place, began = self.position, time.monotonic()
         first = place.step
         if first == 0:
-            self.losses = torch.zeros_like(self.losses)
+            self.sums = {}
         while place.step < sampler.steps:
             self._one_step(phase, sampler, step)
             place.step += 1
@@ -166,7 +166,7 @@ class Trainer:
                 self.save()
         place.step, place.epoch, place.seconds = 0, place.epoch + 1, place.seconds + time.monotonic() - began
         turns = phase.turns_of("model", sampler.steps, place.epoch - 1)
-        self._validate(phase, self.losses.to("cpu", torch.float64) / (turns or math.nan))
+        self._validate(phase, turns or math.nan)
         seconds = max(time.monotonic() - began, 1e-9)
         self._say(phase, sampler, (sampler.steps - first) * self.stack.n_runs / seconds)
 
@@ -191,18 +191,22 @@ class Trainer:
         in_phase = place.epoch * sampler.steps + place.step
         factor = rate_factor(self.recipe, in_phase, self.epochs_of(phase) * sampler.steps)
         for turn in phase.turn(in_phase, place.epoch):
-            losses, self.state = step.run(batch, noise, self.state, turn, factor)
+            losses, self.state, logs = step.run(batch, noise, self.state, turn, factor)
             if "model" in turn:
-                self.losses += losses["model"]
+                told = {"train": losses["model"], **{f"method.{name}": value for name, value in logs.items()}}
+                self.sums = {name: value + self.sums.get(name, 0.0) for name, value in told.items()}
 
     def scores(self, part: Part, phase: str | None = None) -> Tensor:
         """Scores of a part with the parameters as they are, `[R, N, C]`; of the last phase unless named."""
         return self.predictor.scores(part, self.state, self.batches.tasks, phase)
 
-    def _validate(self, phase: Phase, losses: Tensor) -> None:
+    def _validate(self, phase: Phase, turns: float) -> None:
         place = self.position
         entry: dict[str, Any] = {"phase": phase.name, "epoch": place.epoch, "seconds": place.seconds}
-        entry["train"] = losses.tolist()
+        means = {"train": torch.full((self.stack.n_runs,), math.nan)} | self.sums
+        entry |= {
+            name: (value.to("cpu", torch.float64) / turns).view(-1).tolist() for name, value in means.items()
+        }
         if self.validation is not None and phase.select:
             scores = self.scores(self.validation, phase.name)
             found = watched(scores, self.validation, self.sizes, self.watch, self.batches.tasks)
