@@ -9,6 +9,7 @@ from evenhand.data.adult_raw import CATEGORIES, NUMBERS, Columns, attributes, ch
 from evenhand.data.encode import as_numbers, check_choice, join, numbers, one_hot
 from evenhand.data.splits import cut
 from evenhand.data.task import Task
+from evenhand.errors import InputError
 
 N_TRAIN = 30_000  # of the 48,842 rows, as in S4
 
@@ -42,6 +43,8 @@ def adult(
     columns = read()
     if preparation == "s3":
         return adult_s3.prepare(columns, validation, without, age_ratio, balanced_test)
+    if (age_ratio, balanced_test) != ("0.5,0.5", True):
+        raise InputError("the knobs age_ratio and balanced_test are of preparation='s3'; leave them out")
     return _prepare_s4(columns, seed, validation or 0.0, without)
 
 

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
+from evenhand.data.knob_kinds import checked_knob
 from evenhand.errors import InputError
 
 if TYPE_CHECKING:
@@ -84,7 +85,9 @@ def load(name: str, *, progress: Progress | None = None, **knobs: object) -> Tas
     for knob in knobs:
         if knob not in known:
             raise InputError(_unknown(f"the data set '{name}' has no knob", knob, known, "Its knobs"))
-    if PROGRESS in inspect.signature(loader).parameters:
+    declared = inspect.signature(loader).parameters
+    knobs = {knob: checked_knob(knob, given, declared[knob].annotation) for knob, given in knobs.items()}
+    if PROGRESS in declared:
         knobs = {**knobs, PROGRESS: progress}
     return loader(**knobs).check()
 

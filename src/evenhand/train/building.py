@@ -65,3 +65,19 @@ def joined_state(states: Sequence[State], stack: Stack) -> dict[str, Tensor]:
     if not stack.stacked:
         return {key: place(value) for key, value in states[0].items()}
     return {key: torch.stack([place(state[key]) for state in states]) for key in states[0]}
+
+
+def next_state(
+    runs: Sequence[Run],
+    problems: Sequence[Problem],
+    phase: str,
+    scores: Tensor,
+    state: State,
+    stack: Stack,
+) -> dict[str, Tensor]:
+    """What the methods make of a phase that has ended, given the scores of all training rows `[R, N, C]`."""
+    found = []
+    for number, run in enumerate(runs):
+        own = {key: (value[number] if stack.stacked else value).cpu() for key, value in state.items()}
+        found.append(run.method.after(phase, problems[run.task], scores[number], own))
+    return joined_state(found, stack)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass
@@ -32,3 +33,19 @@ class Progress:
 
 
 Tell = Callable[[Progress], None]
+
+
+def progress_of(
+    place: Position,
+    phase: str,
+    epochs: int,
+    planned: int,
+    steps: int,
+    speed: float,
+    history: Sequence[Mapping[str, Any]],
+) -> Progress:
+    """Where a trainer stands in a phase of so many epochs, `planned` of all phases together."""
+    done = ((place.epochs_before + place.epoch) * steps + place.step) / (planned * steps)
+    last = history[-1] if history else {}
+    numbers = {key: sum(v) / len(v) for key, v in last.items() if isinstance(v, list) and v}
+    return Progress(phase, place.epoch, epochs, place.step, steps, done, speed, numbers)

@@ -16,13 +16,20 @@ from evenhand.data.task import Task
 from evenhand.errors import InputError
 from evenhand.records import Phase
 from evenhand.train.batches import Batches
-from evenhand.train.building import Buildable, builder, check_recipe, check_stackable, joined_state
+from evenhand.train.building import (
+    Buildable,
+    builder,
+    check_recipe,
+    check_stackable,
+    joined_state,
+    next_state,
+)
 from evenhand.train.checkpoint import load_tensors, save_tensors
 from evenhand.train.determinism import deterministic
 from evenhand.train.evaluate import Predictor
 from evenhand.train.parts import Part
 from evenhand.train.precision import matmul_precision, parameter_type
-from evenhand.train.progress import Position, Progress, Tell
+from evenhand.train.progress import Position, Tell, progress_of
 from evenhand.train.recipe import Recipe
 from evenhand.train.resume import put_back, tensors_of
 from evenhand.train.runs import Run, common_method, stacked_numbers
@@ -174,8 +181,10 @@ class Trainer:
         """Tell where training stands; whoever listens may stop it here, and nothing is lost."""
         if self._tell is None:
             return
+        planned = sum(self.epochs_of(item) for item in self.phases)
+        shown = (self.position, phase.name, self.epochs_of(phase), planned, sampler.steps)
         try:
-            self._tell(self._progress(phase, sampler, speed))
+            self._tell(progress_of(*shown, speed, self.history))
         except KeyboardInterrupt:
             self.save()
             raise
@@ -203,16 +212,14 @@ class Trainer:
     def _validate(self, phase: Phase, turns: float) -> None:
         place = self.position
         entry: dict[str, Any] = {"phase": phase.name, "epoch": place.epoch, "seconds": place.seconds}
-        means = {"train": torch.full((self.stack.n_runs,), math.nan)} | self.sums
-        entry |= {
-            name: (value.to("cpu", torch.float64) / turns).view(-1).tolist() for name, value in means.items()
-        }
+        sums = {"train": torch.full((self.stack.n_runs,), math.nan)} | self.sums
+        means = {name: value.to("cpu", torch.float64).view(-1) / turns for name, value in sums.items()}
         if self.validation is not None and phase.select:
             scores = self.scores(self.validation, phase.name)
             found = watched(scores, self.validation, self.sizes, self.watch, self.batches.tasks)
-            entry.update({key: value.tolist() for key, value in found.items()})
+            means |= found
             self.selection.see(monitored(self.recipe.monitor, found), place.epoch, self.state)
-        self.history.append(entry)
+        self.history.append(entry | {name: value.tolist() for name, value in means.items()})
 
     def _finish(self, phase: Phase) -> None:
         """Hand the scores of all training rows to the method, if another phase follows."""
@@ -221,21 +228,5 @@ class Trainer:
         place.phase, place.epoch, place.step = place.phase + 1, 0, 0
         if place.phase == len(self.phases):
             return
-        scores, states = self.scores(self.train, phase.name).cpu(), []
-        for number, run in enumerate(self.runs):
-            own = {
-                key: (value[number] if self.stack.stacked else value).cpu()
-                for key, value in self.state.items()
-            }
-            states.append(run.method.after(phase.name, self.train.problems[run.task], scores[number], own))
-        self.state = joined_state(states, self.stack)
-
-    def _progress(self, phase: Phase, sampler: Sampler, speed: float) -> Progress:
-        place, epochs = self.position, self.epochs_of(phase)
-        total = sum(self.epochs_of(item) for item in self.phases) * sampler.steps
-        done = (place.epochs_before + place.epoch) * sampler.steps + place.step
-        last = self.history[-1] if self.history else {}
-        numbers = {key: sum(v) / len(v) for key, v in last.items() if isinstance(v, list) and v}
-        return Progress(
-            phase.name, place.epoch, epochs, place.step, sampler.steps, done / total, speed, numbers
-        )
+        scores = self.scores(self.train, phase.name).cpu()
+        self.state = next_state(self.runs, self.train.problems, phase.name, scores, self.state, self.stack)
