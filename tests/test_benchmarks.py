@@ -83,8 +83,9 @@ def test_results_are_kept_until_their_benchmark_runs_again(tmp_path, monkeypatch
     run, table = import_module("benchmarks.run"), import_module("benchmarks.table")
     row = import_module("benchmarks.rows").Row
     monkeypatch.setattr(run, "RESULTS", tmp_path / "results" / "latest.json")
-    monkeypatch.setattr(table, "README", tmp_path / "README.md")
-    (tmp_path / "README.md").write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n")
+    for page in ("README", "FRONT"):  # neither the table of benchmarks/ nor that of the front page is touched
+        monkeypatch.setattr(table, page, tmp_path / f"{page}.md")
+        (tmp_path / f"{page}.md").write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n")
     machine = run.facts()
     run.save(
         [row("startup", "import", 0.1, "s", "<=", 0.3), row("bootstrap", "draws", 5.0, "s", "<=", 1.0)],

@@ -1,15 +1,24 @@
-"""Every Python block of the documentation runs, and prints what the page says it prints."""
+"""Every Python block of the documentation runs and prints what the page says; every command is a real one."""
 
 import doctest
 import re
+import shlex
 import warnings
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
+import typer
+
+from evenhand.cli.app import app
+from evenhand.data.registry import DATASETS
+from evenhand.methods.registry import METHODS
+from evenhand.train.recipe import Recipe
 
 ROOT = Path(__file__).parents[1]
 PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if path.exists()]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+SHELL = re.compile(r"^```(?:console)?\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 
 
 def blocks(page: Path) -> list[tuple[int, str]]:
@@ -54,3 +63,46 @@ def test_links_into_a_page_lead_to_a_heading(page):
         headings = re.findall(r"^#+ (.+)$", other.read_text(encoding="utf-8"), flags=re.MULTILINE)
         slugs = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
         assert anchor in slugs, f"{page.name} links to {name}#{anchor}"
+
+
+def commands(page: Path) -> list[list[str]]:
+    """The `evenhand` commands in the shell blocks of a page, as words."""
+    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    lines = "\n".join(SHELL.findall(text)).replace("\\\n", " ").splitlines()
+    ours = [line.removeprefix("$ ") for line in lines if line.removeprefix("$ ").startswith("evenhand ")]
+    return [shlex.split(line, comments=True)[1:] for line in ours]
+
+
+def assert_parsed(words: list[str]) -> None:
+    """There is a command with these words and it takes these options; it is not run."""
+    command = typer.main.get_command(app)
+    while hasattr(command, "resolve_command"):
+        context = command.make_context("evenhand", [*words])
+        _, command, words = command.resolve_command(context, words)
+    command.make_context("evenhand", [*words])
+
+
+def test_a_command_that_is_not_there_is_found():
+    for words in (["train", "adult", "--methd", "erm"], ["lst"], ["list", "method"]):
+        with pytest.raises(Exception, match="No such"):
+            assert_parsed(words)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=lambda page: page.name)
+def test_the_commands_of_a_page_are_known(page):
+    for words in commands(page):
+        assert_parsed(words)
+
+
+def test_the_guide_lists_every_field_of_a_recipe_with_its_default():
+    text = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+    section = text[text.index("## The recipe") : text.index("## Seeds")]
+    told = re.findall(r"^\| `(\w+)` \| `([^`]+)` \|", section, flags=re.MULTILINE)
+    assert told == [(item.name, repr(item.default)) for item in fields(Recipe)]
+
+
+def test_the_front_page_lists_every_method_and_data_set():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = text[text.index("## Methods and data sets") : text.index("## What you can rely on")]
+    keys = re.findall(r"`([a-z0-9-]+)`", section)
+    assert sorted(keys) == sorted([*METHODS, *DATASETS])

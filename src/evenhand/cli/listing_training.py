@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +10,6 @@ import typer
 from evenhand.cli.listing_parts import AsJson, print_entry, print_json, print_table
 
 if TYPE_CHECKING:
-    from evenhand.methods.base import Method
     from evenhand.nets.registry import NetKind
 
 MethodKey = Annotated[
@@ -22,56 +20,19 @@ NetName = Annotated[str | None, typer.Argument(metavar="[NAME]", help="One netwo
 
 def methods(key: MethodKey = None, json: AsJson = False) -> None:
     """The methods: whether each needs groups, reweights, has an adversary, and can be stacked."""
+    from evenhand.methods.reference import entry
     from evenhand.methods.registry import METHODS, method_of
 
     if key is not None:
-        entry = method_entry(type(method_of(key)))
-        print_json(entry) if json else _print_method(entry)
+        found = entry(type(method_of(key)))
+        print_json(found) if json else _print_method(found)
         return
-    rows = [method_entry(method) for method in METHODS.values()]
+    rows = [entry(method) for method in METHODS.values()]
     if json:
         print_json(rows)
         return
     heads = ("key", "title", "needs groups", "reweights", "adversarial", "stackable")
     print_table([{head: _yes(row[head.removeprefix("needs ")]) for head in heads} for row in rows], heads)
-
-
-def method_entry(method: type[Method]) -> dict[str, Any]:
-    """Everything that is told of a method; S1's Table 1 has its needs, reweights and adversarial."""
-    from dataclasses import fields
-
-    described = inspect.cleandoc(method.__doc__ or "").split("\n>>>")[0].strip()
-    return {
-        "key": method.key,
-        "title": method.title,
-        "groups": method.needs.groups,
-        "groups_at_test": method.needs.groups_at_test,
-        "reweights": method.reweights,
-        "adversarial": method.adversarial,
-        "stackable": method.needs.stackable,
-        "about": described,
-        "citation": method.citation,
-        "fields": [
-            {"name": item.name, "default": item.default, **_allowed(item.metadata)} for item in fields(method)
-        ],
-    }
-
-
-def _allowed(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """What a field may be, and what it does."""
-    options, (low, high) = facts.get("options"), (facts.get("at_least"), facts.get("at_most"))
-    if options:
-        allowed = ", ".join(options)
-    elif low is not None or high is not None:
-        allowed = (
-            f"{low:g} to {high:g}"
-            if low is not None and high is not None
-            else (f"{low:g} or more" if high is None else f"{high:g} or less")
-        )
-    else:
-        allowed = "any number" if "at_least" in facts else "true, false"
-    search = facts.get("search")
-    return {"allowed": allowed, "search": list(search) if search else None, "about": facts.get("about", "")}
 
 
 def _print_method(entry: Mapping[str, Any]) -> None:

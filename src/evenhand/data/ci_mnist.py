@@ -146,7 +146,7 @@ def _card(look: Look, digits: Digits, knobs: dict[str, object]) -> DataCard:
     return DataCard(
         title=f"CI-MNIST, variant {look.variant}, of {TITLES[part]}",
         about="Handwritten digits on a red or blue background, 32 x 32 pixels, painted from MNIST.",
-        origin=f"painted from {ORIGIN[part]}",
+        origin=f"painted by evenhand; the digits: {ORIGIN[part]}",
         licence=LICENCE,
         citation=CITATION,
         target="whether the digit is even (called eligible in S3)",

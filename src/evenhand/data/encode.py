@@ -88,12 +88,13 @@ def standardise(values: FloatArray, rows: IntArray) -> FloatArray:
     """Z-scores by mean and deviation of the given (training) rows; what is constant there is only centred.
 
     Only centred, because a level that first occurs in the test rows would otherwise become a huge number.
+    Constant means up to rounding: numbers of the size 1e-10 may differ as well as any.
 
     >>> standardise(np.array([[1.0, 5.0], [3.0, 5.0], [5.0, 6.0]]), np.array([0, 1])).tolist()
     [[-1.0, 0.0], [1.0, 0.0], [3.0, 1.0]]
     """
     mean, deviation = values[rows].mean(axis=0), values[rows].std(axis=0)
-    found: FloatArray = (values - mean) / np.where(deviation < 1e-8, 1.0, deviation)
+    found: FloatArray = (values - mean) / np.where(deviation <= 1e-12 * np.abs(mean), 1.0, deviation)
     return found
 
 

@@ -44,6 +44,8 @@ def task_from_folder(
     resident: decode all images now, for those that fit into memory.
     """
     pillow()  # where it is not installed, say so before anything is read
+    if not isinstance(size, int) or size < 1 or isinstance(size, bool):
+        raise InputError(f"size={size!r} must be a whole number of pixels")
     root = Path(folder)
     if not root.is_dir():
         raise InputError(f"there is no folder {root}; name the one that holds the images")
@@ -82,7 +84,8 @@ def _columns(root: Path, labels: Any, image: str, label: str) -> dict[str, Any]:
 
 
 def _class_folders(root: Path, image: str, label: str) -> dict[str, Any]:
-    paths = [path for path in sorted(root.glob("*/*")) if path.suffix.lower() in EXTENSIONS]
+    seen = sorted(root.glob("[!.]*/[!.]*"))  # hidden files belong to the system
+    paths = [path for path in seen if path.suffix.lower() in EXTENSIONS]
     if not paths:
         raise InputError(
             f"there are no images in {root}/CLASS/; name a table of labels, or put the images of each class "
@@ -95,7 +98,7 @@ def _class_folders(root: Path, image: str, label: str) -> dict[str, Any]:
 
 
 def _paths(root: Path, column: Any, name: str) -> list[Path]:
-    files = as_array(column).tolist()
+    files = [str(file) if isinstance(file, (int, Path)) else file for file in as_array(column).tolist()]
     empty = [row for row, file in enumerate(files) if not isinstance(file, str) or not file]
     if empty:
         raise InputError(

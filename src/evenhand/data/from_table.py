@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from evenhand.arrays import IntArray, as_array
+from evenhand.arrays import IntArray, as_array, as_codes
 from evenhand.data.card import DataCard
 from evenhand.data.encode import Block, as_input, join, standardise
 from evenhand.data.splits import as_split, check_share, stratified
@@ -53,8 +53,8 @@ def task_from_table(
     >>> task.classes, task.columns, task.x.flatten().round(decimals=2)
     (('no', 'yes'), ('age',), tensor([-1.2200,  0.0000,  1.2200,  2.4500]))
     """
-    columns = columns_of(table)
-    protected = [attributes] if isinstance(attributes, str) else list(attributes)
+    columns, label = columns_of(table), str(label)
+    protected = _names(attributes)
     check_columns(columns, [label], "label")
     check_columns(columns, protected, "attributes")
     classes, y = code_label(columns[label], label, positive)
@@ -94,15 +94,20 @@ def _features(
     label: str,
 ) -> list[str]:
     names = list(columns)
-    left_out = [without] if isinstance(without, str) else list(without)
+    left_out = _names(without)
     check_columns(names, left_out, "knob without")
     if features is None:
         return [name for name in names if name not in apart and name not in left_out]
-    chosen = [features] if isinstance(features, str) else list(features)
+    chosen = _names(features)
     check_columns(names, chosen, "features")
     if label in chosen:
         raise InputError(f"the label '{label}' is among the features; leave it out")
     return [name for name in chosen if name not in left_out]
+
+
+def _names(given: Sequence[str] | str) -> list[str]:
+    """Names of columns as `columns_of` has them: texts, also where the table's own are numbers."""
+    return [given] if isinstance(given, str) else [str(name) for name in given]
 
 
 def _inputs(
@@ -135,11 +140,13 @@ def _inputs(
 def _split(
     columns: Mapping[str, Any], split: Split, validation: float, seed: int, y: IntArray
 ) -> dict[str, IntArray]:
+    if validation and isinstance(split, (str, Mapping)):
+        raise InputError("the split says which rows are for validation; leave the share `validation` out")
     if isinstance(split, str):
         check_columns(columns, [split], "split")
         return _split_by_column(as_array(columns[split]).tolist(), split)
     if isinstance(split, Mapping):
-        return {_part(part): _rows(rows, len(y)) for part, rows in split.items()}
+        return {_part(part): _rows(part, rows, len(y)) for part, rows in split.items()}
     return stratified(y, check_share("split", split), validation, seed)
 
 
@@ -158,13 +165,20 @@ def _part(value: object, where: str = "") -> str:
     return part
 
 
-def _rows(rows: Any, n_rows: int) -> IntArray:
+def _rows(part: str, rows: Any, n_rows: int) -> IntArray:
     values = as_array(rows)
     if values.dtype.kind == "b":
         if len(values) != n_rows:
             raise InputError(f"a mask of the split has {len(values)} values for {n_rows} rows")
         return np.flatnonzero(values)
-    return np.asarray(values, dtype=np.int64)
+    try:
+        found = np.asarray(as_codes(values, "rows"), dtype=np.int64)
+    except ValueError as error:
+        raise InputError(f"the part '{part}' of the split must hold row numbers, or a mask") from error
+    wrong = found[(found < 0) | (found >= n_rows)]
+    if len(wrong):
+        raise InputError(f"the part '{part}' of the split has row {wrong[0]}; rows are 0 to {n_rows - 1}")
+    return found
 
 
 def _card(

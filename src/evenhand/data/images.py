@@ -86,7 +86,7 @@ def _told(what: str) -> Iterator[None]:
     """Whatever Pillow says of a damaged file, with the name of the file."""
     try:
         yield
-    except (OSError, SyntaxError, ValueError, EOFError) as error:
+    except (OSError, SyntaxError, ValueError, EOFError, pillow().DecompressionBombError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{what} cannot be read as an image ({error})") from error
@@ -106,8 +106,11 @@ def _as_rgb(image: Any) -> Any:
     """Any mode as RGB, upright: cameras store how they were held instead of turning the picture."""
     from PIL import ImageOps
 
+    deep = image.mode.startswith("I;16") or (image.mode == "I" and image.format == "PNG")
+    if image.mode in ("I", "F") and not deep:
+        raise ValueError("its pixels have 32 bits of an unknown range; save it with 8 or 16 bits")
     image = ImageOps.exif_transpose(image)
-    if image.mode.startswith("I;16"):  # 16 bits a pixel: Pillow would clip instead of scaling
+    if deep:  # 16 bits a pixel: Pillow would clip instead of scaling
         image = pillow().fromarray((np.asarray(image) >> 8).astype(np.uint8))
     return image if image.mode == "RGB" else image.convert("RGB")
 

@@ -10,12 +10,19 @@ import numpy as np
 from evenhand.arrays import Array
 from evenhand.errors import InputError
 
+SEPARATORS = (",", ";", "\t")
+
 
 def read_label_table(path: Path) -> dict[str, Array]:
-    """The columns of a CSV file: texts, or whole numbers where all are such; an empty field is None."""
+    """The columns of a CSV file: texts, or whole numbers where all are such; an empty field is None.
+
+    Fields are parted by commas, or by semicolons or tabs where the header has more of those.
+    """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = [row for row in csv.reader(file) if row]
+            separator = max(SEPARATORS, key=file.readline().count)
+            file.seek(0)
+            rows = [row for row in csv.reader(file, delimiter=separator) if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"the labels {path} cannot be read ({error})") from error
     if len(rows) < 2:

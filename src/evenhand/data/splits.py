@@ -34,6 +34,7 @@ def stratified(y: IntArray, test: float, validation: float, seed: int) -> dict[s
     """
     check_share("test", test)
     check_share("validation", validation)
+    check_seed(seed)
     draw = np.random.default_rng(seed)
     parts: dict[str, list[IntArray]] = {"train": [], "validation": [], "test": []}
     for value in np.unique(y):
@@ -44,6 +45,12 @@ def stratified(y: IntArray, test: float, validation: float, seed: int) -> dict[s
         for part, piece in zip(("test", "validation", "train"), pieces, strict=True):
             parts[part].append(piece)
     joined = {part: draw.permutation(np.concatenate(pieces)) for part, pieces in parts.items()}
+    for part, share in (("test", test), ("validation", validation)):
+        if share and not len(joined[part]):
+            raise InputError(
+                f"a share of {share} leaves no row for the part '{part}': rows are drawn class by class, and "
+                f"each of the {len(np.unique(y))} classes has too few; say which rows are for which part"
+            )
     return {part: rows for part, rows in joined.items() if len(rows)}
 
 
@@ -54,6 +61,13 @@ def as_split(parts: Mapping[str, IntArray]) -> dict[str, Tensor]:
 
 def check_share(name: str, value: float) -> float:
     """The value itself if it can be a share of the rows that leaves some."""
-    if not 0.0 <= value < 1.0:
-        raise InputError(f"the knob {name}={value} must be a share of the rows, from 0 to less than 1")
+    if not isinstance(value, (int, float, np.floating)) or not 0.0 <= value < 1.0:
+        raise InputError(f"the knob {name}={value!r} must be a share of the rows, from 0 to less than 1")
+    return value
+
+
+def check_seed(value: int) -> int:
+    """The value itself if it can be a seed: None would draw other rows every time."""
+    if not isinstance(value, (int, np.integer)) or value < 0:
+        raise InputError(f"the knob seed={value!r} must be a whole number of at least 0")
     return value

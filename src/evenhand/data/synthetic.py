@@ -18,6 +18,7 @@ from evenhand.data.task import PARTS, Task
 from evenhand.errors import InputError
 from evenhand.groups import Attribute
 
+MOST_LEVELS = 1000
 Shares = Sequence[float] | Sequence[Sequence[float]] | None
 
 
@@ -108,12 +109,19 @@ def _shares(knobs: Mapping[str, Any]) -> tuple[tuple[float, ...], ...]:
     count, levels, given = knobs["attributes"], knobs["levels"], knobs["shares"]
     if count < 1 or levels < 2:
         raise InputError(f"attributes={count} must be at least 1, and levels={levels} at least 2")
+    if count > knobs["d"] or levels > MOST_LEVELS:  # told before lists of that length are made
+        raise InputError(
+            f"attributes={count} must be at most d={knobs['d']}, and levels at most {MOST_LEVELS}"
+        )
+    wanted = f"shares={given!r} must be one list of shares, or one for each of {count} attributes"
+    if given is not None and not isinstance(given, Sequence):
+        raise InputError(wanted)
     rows = [1.0 / levels] * levels if given is None else list(given)
     rows = rows if rows and isinstance(rows[0], Sequence) else [rows] * count
-    if len(rows) != count or any(len(row) < 2 for row in rows):
-        raise InputError(f"shares={given} must be one list of shares, or one for each of {count} attributes")
+    if len(rows) != count or any(not isinstance(row, Sequence) or len(row) < 2 for row in rows):
+        raise InputError(wanted)
     for row in rows:
-        if min(row) <= 0 or abs(sum(row) - 1.0) > 1e-6:
+        if any(isinstance(share, str) for share in row) or min(row) <= 0 or abs(sum(row) - 1.0) > 1e-6:
             raise InputError(f"shares={list(row)} must be positive and add up to 1")
     return tuple(tuple(float(share) / sum(row) for share in row) for row in rows)
 

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from evenhand.arrays import IntArray, as_array
+import numpy as np
+
+from evenhand.arrays import IntArray, as_array, is_array_like
 from evenhand.errors import InputError
 from evenhand.groups import Attribute
 from evenhand.levels import categories_of, code_values, level_name
@@ -18,20 +20,11 @@ MOST_TEXTS = 1000  # distinct texts that may be groups or classes; more are name
 
 def columns_of(table: Any) -> dict[str, Any]:
     """The columns by name, each as the table's own type; all of one length."""
-    if type(table).__name__ == "LazyFrame":
-        table = table.collect()
-    if isinstance(table, Mapping):
-        found = [(str(name), column) for name, column in table.items()]
-    elif hasattr(table, "columns") and hasattr(table, "__getitem__"):
-        names = [str(name) for name in table.columns]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            raise InputError(f"the table has two columns called '{twice}'; rename one")
-        found = [(str(name), table[name]) for name in table.columns]
-    else:
-        kind = type(table).__name__
-        raise InputError(f"a table is a data frame (pandas, polars) or a dict of columns, not a {kind}")
-    lengths = {name: len(column) for name, column in found}
+    found = _by_name(table.collect() if type(table).__name__ == "LazyFrame" else table)
+    single = next((name for name, column in found.items() if not is_array_like(column)), None)
+    if single is not None:
+        raise InputError(f"the column '{single}' must have one value a row, not only {found[single]!r:.40}")
+    lengths = {name: len(column) for name, column in found.items()}
     if len(set(lengths.values())) > 1:
         short, long = min(lengths, key=lengths.__getitem__), max(lengths, key=lengths.__getitem__)
         raise InputError(
@@ -39,7 +32,20 @@ def columns_of(table: Any) -> dict[str, Any]:
         )
     if not lengths or not next(iter(lengths.values())):
         raise InputError("the table has no rows; there is nothing to learn from")
-    return dict(found)
+    return found
+
+
+def _by_name(table: Any) -> dict[str, Any]:
+    """The columns by name; a name is a text, and two that are then alike are refused."""
+    if not isinstance(table, Mapping) and not (hasattr(table, "columns") and hasattr(table, "__getitem__")):
+        kind = type(table).__name__
+        raise InputError(f"a table is a data frame (pandas, polars) or a dict of columns, not a {kind}")
+    own = list(table if isinstance(table, Mapping) else table.columns)
+    names = [str(name) for name in own]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"the table has two columns called '{twice}'; rename one")
+    return {str(name): table[name] for name in own}
 
 
 def check_columns(columns: Iterable[str], wanted: Sequence[str], part: str) -> None:
@@ -56,11 +62,14 @@ def check_columns(columns: Iterable[str], wanted: Sequence[str], part: str) -> N
 
 
 def code_label(column: Any, name: str, positive: object = None) -> tuple[tuple[str, ...], IntArray]:
-    """The classes of a label column and each row's class; the positive one of two classes comes last."""
+    """The classes of a label column and each row's class; the positive one of two classes comes last.
+
+    A categorical column orders the classes; a category that no row has is none of them.
+    """
     values = as_array(column)
     if values.ndim != 1:
         raise InputError(f"the label '{name}' must have one value a row, not the shape {values.shape}")
-    classes, codes = code_values(values, categories_of(column), name, unknown=None)
+    classes, codes = _occurring(*code_values(values, categories_of(column), name, unknown=None))
     missing = (codes < 0).nonzero()[0]
     if len(missing):
         raise InputError(
@@ -79,6 +88,14 @@ def code_label(column: Any, name: str, positive: object = None) -> tuple[tuple[s
         listed = ", ".join(classes)
         raise InputError(f"positive={positive!r} must be one of two classes; '{name}' has: {listed}")
     return (classes, codes) if wanted == classes[1] else (classes[::-1], 1 - codes)
+
+
+def _occurring(classes: tuple[str, ...], codes: IntArray) -> tuple[tuple[str, ...], IntArray]:
+    """Without the classes that no row has: rows were taken out of a frame, and their category stayed."""
+    used = np.unique(codes[codes >= 0])
+    place = np.full(len(classes) + 1, -1)
+    place[used] = np.arange(len(used))
+    return tuple(classes[number] for number in used), place[codes]
 
 
 def code_attribute(column: Any, name: str) -> Attribute:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -14,6 +15,8 @@ from evenhand.errors import InputError
 from evenhand.levels import code_values, is_missing, level_name
 
 MISSING = "missing"
+LARGEST = 1e100  # its square is still a number, which a standard deviation needs
+MANY_NUMBERS = 10  # texts that spell numbers and are still likely codes
 MOST_LEVELS = 200  # one-hot columns of one text column; more are likely names of single rows
 
 
@@ -66,9 +69,10 @@ def _as_numbers(name: str, values: Array) -> FloatArray | None:
         found = values.astype(np.float64)
     else:
         raise InputError(_not_usable(name, "dates or times" if kind in "mM" else f"{values.dtype} values"))
-    if found is not None and np.isinf(found).any():
-        row = int(np.isinf(found).argmax())
-        raise InputError(f"the column '{name}' is infinite in row {row}; inputs must be finite")
+    if found is not None and (np.abs(found) > LARGEST).any():
+        row = int((np.abs(found) > LARGEST).argmax())
+        problem = "infinite" if np.isinf(found[row]) else f"{found[row]:g}"
+        raise InputError(f"the column '{name}' is {problem} in row {row}; inputs must be within ±{LARGEST:g}")
     return found
 
 
@@ -85,7 +89,15 @@ def _objects(name: str, values: list[Any]) -> FloatArray | None:
             raise InputError(_not_usable(name, f"{type(value).__name__} values"))
     if any(isinstance(value, str) for value in known):
         return None
-    return np.array([np.nan if is_missing(value) else float(value) for value in values])
+    return np.array([np.nan if is_missing(value) else _as_float(value) for value in values])
+
+
+def _as_float(value: Any) -> float:
+    """A number as a float; whole numbers of Python have no largest, and what no float holds is infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def _encode_numbers(name: str, values: FloatArray, train: IntArray) -> Encoded:
@@ -103,14 +115,30 @@ def _encode_numbers(name: str, values: FloatArray, train: IntArray) -> Encoded:
 def _encode_texts(name: str, values: Array, train: IntArray) -> Encoded:
     texts = [MISSING if is_missing(value) else level_name(value) for value in values.tolist()]
     levels = sorted({texts[row] for row in train})
+    spelled = sum(map(_is_number, levels)) > 0.9 * len(levels)  # a few may be signs for what is missing
     if len(levels) > MOST_LEVELS:
+        advice = "make numbers of them" if spelled else "group its values"
         raise InputError(
             f"the column '{name}' has {len(levels):,} different texts in the training rows, at most "
-            f"{MOST_LEVELS} become inputs; leave it out (without=['{name}']) or group its values"
+            f"{MOST_LEVELS} become inputs; leave it out (without=['{name}']) or {advice}"
         )
-    unseen = sum(text not in set(levels) for text in set(texts))
-    told = f"'{name}' has {unseen} levels that no training row has: such rows have 0 in all its columns."
-    return Encoded(one_hot(name, texts, levels), (told,) if unseen else ())
+    notes = []
+    if spelled and len(levels) > MANY_NUMBERS:
+        notes.append(
+            f"'{name}' holds numbers written as texts: each of {len(levels)} is a level of its own, without "
+            "order; make numbers of them if they are amounts."
+        )
+    if unseen := len(set(texts).difference(levels)):
+        told = f"'{name}' has {unseen} levels that no training row has: such rows have 0 in all its columns."
+        notes.append(told)
+    return Encoded(one_hot(name, texts, levels), tuple(notes))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def _not_usable(name: str, kind: str) -> str:

@@ -15,8 +15,8 @@ from evenhand.records import Batch, Out, State
 class ERM(Method):
     """Empirical risk minimisation: what every other method is compared with.
 
-    Objective: `(1/B) sum_i l(f(x_i), y_i)`. Needs no groups and uses every row. S1's U-ERM (D1), S4's
-    "Normal" (3.6).
+    Objective: `(1/B) sum_i l(f(x_i), y_i)`. Needs no groups and uses every row. S1's U-ERM, S4's
+    "Normal".
 
     >>> from evenhand.methods.problem import Problem
     >>> ERM().outputs(Problem.from_labels([0, 1, 2]))

@@ -30,7 +30,7 @@ class GapPenalty(Method):
     makes that the gap itself (or its square) where there are two groups.
 
     form="loss" compares mean losses instead of rates, and halves the square: with target "opportunity", two
-    groups and momentum 0 it is FairALM's penalty `(lam/2) (L_10 - L_11)^2` (S0's A-L2, C3).
+    groups and momentum 0 it is FairALM's penalty `(lam/2) (L_10 - L_11)^2` (S0's A-L2).
 
     A batch may lack a group. So the rate is a running one: sums and counts of earlier batches, which fade by
     `momentum` each time the group is met, and this batch's. Its gradient is that of the batch's own mean, at

@@ -18,7 +18,7 @@ from evenhand.records import Batch, Needs, Out, State
 
 @dataclass(frozen=True)
 class GroupDRO(Method):
-    """Distributionally robust optimisation over groups: S1's WA-GDRO (D3).
+    """Distributionally robust optimisation over groups: S1's WA-GDRO.
 
     Objective: `sum_g q_g L_g` with q held constant, `L_g` the mean loss of group g in the batch (0 if it is
     absent), and before that `q_g <- q_g exp(eta (L_g + C / sqrt(n_g)))`, divided by its sum. q is uniform at

@@ -27,9 +27,9 @@ class Resample(Method):
     Objective: ERM's mean loss, over other rows. `kind` says which:
 
     - "over": rows of a smaller group are repeated until it is as large as the largest: whole copies, and with
-      `fill` a random part of one more. Without it each row comes `n_largest // n` times (S0's S-RS, C1).
+      `fill` a random part of one more. Without it each row comes `n_largest // n` times (S0's S-RS).
     - "under": a group keeps at most `ratio` times as many rows as the smallest, chosen at random (S0's R1,
-      R2, R3, C2). Where a row has several labels, that must hold for the positives of every label: rows are
+      R2, R3). Where a row has several labels, that must hold for the positives of every label: rows are
       removed one group and label at a time, the worst first, those first that relieve most labels.
     - "balanced": each batch has equally many rows of every group, crossed with the label unless by="group".
 

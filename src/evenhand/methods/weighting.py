@@ -104,7 +104,7 @@ class Weighting(Method):
 
 @dataclass(frozen=True)
 class WeightedERM(Weighting):
-    """Weights inverse to the share of the row's cell: S1's W-ERM (D2).
+    """Weights inverse to the share of the row's cell: S1's W-ERM.
 
     Objective: `(1/B) sum_i w_i l_i` with `w = n / n_cell`, divided by its mean over the training rows so that
     the learning rate keeps its meaning. `by` says what a cell is:
@@ -137,7 +137,7 @@ class WeightedERM(Weighting):
 
 @dataclass(frozen=True)
 class SqrtWeightedERM(Weighting):
-    """Weights inverse to the square root of the share of the row's cell: S1's W-SqrtERM (D2).
+    """Weights inverse to the square root of the share of the row's cell: S1's W-SqrtERM.
 
     Objective: that of `w-erm` with `w = sqrt(n / n_cell)` in place of `n / n_cell`, again divided by its mean
     over the training rows: half-way, on the log scale, between no weights and full ones. All else as there.

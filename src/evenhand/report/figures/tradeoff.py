@@ -71,10 +71,8 @@ def _axes(across: Scale, down: Scale, y_axis: str, higher: bool) -> list[str]:
         text(across(x), down.start + 16, tick_label(x), "ts", 11, text_anchor="middle") for x in across.ticks
     ]
     parts += [text(LEFT - 6, down(y) + 4, tick_label(y), "ts", 11, text_anchor="end") for y in down.ticks]
-    parts.append(
-        text(across.end, down.start + 36, "accuracy  (higher is better →)", "ts", 12, text_anchor="end")
-    )
-    aim = "higher is better ↑" if higher else "lower is better ↓"
+    parts.append(text(across.end, down.start + 36, "accuracy  (higher →)", "ts", 12, text_anchor="end"))
+    aim = "higher is nearer to equality ↑" if higher else "lower is nearer to equality ↓"
     return [*parts, text(2, 14, f"{clip(y_axis, across.end - 150, 12)}  ({aim})", "ts", 12)]
 
 
