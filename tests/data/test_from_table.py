@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import json
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import pytest
 import torch
 
 from evenhand.data import Task, packaged
+from evenhand.data.encoding import TableEncoding
 from evenhand.errors import InputError
 
 N = 200
@@ -159,6 +161,145 @@ def test_the_titanic_by_hand_is_like_the_packaged_task():
     )
     assert (task.name, len(task), task.attribute("sex").levels) == ("mine", 1309, ("female", "male"))
     assert "age missing" in task.columns
+
+
+# -- the same encoding for other rows ------------------------------------------------------------------------
+
+
+def other_kinds(columns) -> dict:
+    """The same values in tables of every library, and in other types of columns."""
+    frame = pl.DataFrame({**columns, "income": pl.Series(columns["income"]).fill_nan(None)})
+    turned = pd.Categorical(columns["town"], categories=["Ulm", "Jena", "Trier", "Bonn"], ordered=True)
+    return {
+        "dict": columns,
+        "lists": {name: list(values) for name, values in columns.items()},
+        "none": {**columns, "income": [None if v != v else v for v in columns["income"]]},
+        "pandas": pd.DataFrame(columns),
+        "nullable": pd.DataFrame(columns).convert_dtypes(),
+        "indexed": pd.DataFrame(columns, index=[f"row {N - row}" for row in range(N)]),
+        "categories": pd.DataFrame({**columns, "town": turned}),
+        "polars": frame,
+        "lazy": frame.lazy(),
+        "enum": frame.cast({"town": pl.Enum(["Ulm", "Jena", "Trier", "Bonn"]), "years": pl.Float32}),
+        "tensors": {
+            **columns,
+            "years": torch.tensor(columns["years"]),
+            "licence": np.array(columns["licence"]),
+        },
+    }
+
+
+def test_the_table_itself_is_encoded_to_the_same_bits(columns):
+    kinds = other_kinds(columns)
+    for learned in ("dict", "pandas", "polars"):
+        task = make(kinds[learned], attributes_in_x=True)
+        again = TableEncoding.from_dict(json.loads(json.dumps(task.encoding.to_dict())))
+        assert again == task.encoding
+        assert again.names == task.columns
+        for kind, table in kinds.items():
+            assert torch.equal(task.encoding.encode(table), task.x), (learned, kind)
+            assert torch.equal(again.encode(table), task.x), (learned, kind)
+
+
+def test_columns_are_found_by_name_and_others_ignored(columns):
+    task = make(columns)
+    used = ["licence", "town", "years", "income"]
+    assert {column.name for column in task.encoding.columns} == set(used)  # what is constant is not needed
+    frame = pd.DataFrame(columns)[used]
+    assert torch.equal(task.encoding.encode(frame), task.x)
+    assert torch.equal(task.encoding.encode(pl.DataFrame(frame).select(sorted(used))), task.x)
+    strange = {"remark": "one text for all", "hired": [], "born": [datetime.date(2020, 1, 1)] * N}
+    assert torch.equal(task.encoding.encode({**strange, **columns}), task.x)
+    twice = pd.concat([frame, frame.assign(note=1)[["note"]], frame.assign(note=2)[["note"]]], axis=1)
+    assert torch.equal(task.encoding.encode(twice), task.x)
+
+
+def test_rows_are_encoded_alone_as_in_company(columns):
+    task = make(columns)
+    frame = pd.DataFrame(columns)
+    for rows in ([3], [17, 3, 3], list(range(0, N, 7))):
+        assert torch.equal(task.encoding.encode(frame.iloc[rows]), task.x[rows])
+    for empty in (frame[:0], pd.DataFrame(columns=list(columns)), pl.DataFrame(frame)[:0]):
+        assert task.encoding.encode(empty).shape == (0, len(task.columns))
+    typed = {name: np.array([], dtype="U1") for name in columns}
+    for nothing in (typed, {name: [] for name in columns}):
+        assert task.encoding.encode(nothing).shape == (0, len(task.columns))
+
+
+def small(**columns) -> Task:
+    """Six training rows and two for test: means, deviations and medians that can be checked by hand."""
+    table = {"y": [0, 1, 0, 1, 1, 0, 0, 1], "g": ["a", "b"] * 4, **columns}
+    return Task.from_table(table, "y", "g", split={"train": range(6), "test": [6, 7]})
+
+
+def test_gaps_are_filled_by_what_was_learned():
+    table = {"full": [0, 2, 0, 2, 0, 2, 9, 9], "late": [1.0, 3, 1, 3, 1, 3, 3, None]}
+    task = small(**table, some=[1.0, None, 3, 5, 5, 1, 1, 1])
+    assert task.columns == ("full", "late", "some", "some missing")  # "late missing" is constant in training
+    rows = {"full": [None, 4, 1], "late": [None, np.nan, 2], "some": [np.nan, 3, None]}
+    x = task.encoding.encode(rows)
+    assert x[:, 0].tolist() == [0, 3, 0]  # the median 1 is the mean, the deviation 1
+    assert x[:, 1].tolist() == [0, 0, 0]
+    assert torch.equal(x[:, 2], x[1, 2].expand(3))  # the median of 1, 3, 5, 5, 1
+    assert ((x[:, 3] > 0) == torch.tensor([True, False, True])).all()
+    mixed = pd.DataFrame({"full": pd.array([None, 4, 1], "Int64"), "late": [pd.NA, float("nan"), 2]})
+    mixed["some"] = pd.Series([None, decimal.Decimal(3), np.nan], dtype=object)
+    assert torch.equal(task.encoding.encode(mixed), x)
+
+
+def test_texts_that_were_not_learned_are_zeros():
+    values = ["b", "a", None, "b", "2", "a", "c", "c"]
+    task = small(code=values, plain=["u", "v", "u", "v", "u", "v", "u", None])
+    assert task.columns == ("code=2", "code=a", "code=b", "code=missing", "plain=u", "plain=v")
+    zero = task.encoding.encode({"code": ["c"], "plain": ["w"]})
+    levels = {
+        "code": [2, 2.0, "2", float("nan"), None, "Z"],
+        "plain": [None, pd.NA, float("nan"), 1, True, "u"],
+    }
+    x = task.encoding.encode(levels)
+    told = (x != zero).tolist()
+    assert [row[:4] for row in told] == [[True] + [False] * 3] * 3 + [[False] * 3 + [True]] * 2 + [
+        [False] * 4
+    ]
+    assert [row[4:] for row in told] == [[False, False]] * 5 + [[True, False]]  # "missing" was no level here
+    gone = task.encoding.encode({"code": [np.nan], "plain": np.array([np.nan])})  # a column without any value
+    assert torch.equal(gone, x[3:4])
+
+
+def test_numbers_of_other_types_are_numbers():
+    task = small(a=[0.5, 1, 2, 3, 4, 5, 6, 7], b=[True, False] * 4)
+    expected = task.encoding.encode({"a": [2.0, 3.0], "b": [True, False]})
+    for a, b in [([2, 3], [1, 0]), (np.array([2, 3], np.int8), [1.0, 0.0])]:
+        assert torch.equal(task.encoding.encode({"a": a, "b": b}), expected)
+    whole = pd.DataFrame({"a": pd.Categorical([2, 3], categories=[3, 2]), "b": pd.array([1, 0], "boolean")})
+    assert torch.equal(task.encoding.encode(whole), expected)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"years": None}, r"no column 'years' for the inputs; did you mean 'Years'\? The table has: Years, "),
+        ({"years": ["4", 5, 6]}, "'years' holds the text '4' in row 0; it was learned as numbers"),
+        ({"income": [None, 4.5, "n/a"]}, "'income' holds the text 'n/a' in row 2"),
+        ({"income": pl.Series(["1", "2", "x"])}, "'income' holds the text '1' in row 0"),
+        ({"licence": ["True", "False", "True"]}, "'licence' holds the text 'True' in row 0"),
+        ({"income": [1, 2, np.inf]}, "'income' is infinite in row 2"),
+        ({"income": [1, 1e60, 2]}, "the input 'income' is 1e\\+60 in row 1: too far from the training rows"),
+        ({"town": [datetime.date(2020, 1, 1)] * 3}, "'town' holds dates or times"),
+        ({"income": pd.date_range("2020-01-01", periods=3)}, "'income' holds dates or times"),
+        ({"town": [["Ulm"], ["Bonn"], []]}, "'town' must have one value a row, not a list"),
+        ({"income": 4.0}, "'income' must have one value a row, not only 4.0"),
+        ({"income": [1.0]}, "'income' has 1 rows and 'years' has 3"),
+        ({"income": [[1.0], [2.0], [3.0]]}, r"one value a row, not the shape \(3, 1\)"),
+    ],
+)
+def test_rows_that_cannot_be_encoded_are_told(columns, change, words):
+    encoding = make(columns).encoding
+    table = {"Years": [1, 2, 3], **{name: list(values[:3]) for name, values in columns.items()}, **change}
+    with pytest.raises(InputError, match=words):
+        encoding.encode({name: values for name, values in table.items() if values is not None})
+    with pytest.raises(InputError, match=r"a table is a data frame .* not a list"):
+        encoding.encode([1, 2, 3])
 
 
 REFUSED = [

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import torch
 
@@ -83,14 +85,11 @@ def test_shapes_of_predictions_and_scores():
 
 
 def test_any_kind_of_rows_is_taken():
-    import pandas
-    import polars
-
     task = task_of()
     fitted = fit(task)
     rows = task.x[:5].numpy()
     expected = fitted.scores(task.x[:5])
-    for x in (rows, rows.astype(np.float64), rows.tolist(), pandas.DataFrame(rows), polars.DataFrame(rows)):
+    for x in (rows, rows.astype(np.float64), rows.tolist(), np.asfortranarray(rows)):
         assert np.allclose(fitted.scores(x), expected, atol=1e-6)
     assert fitted.scores(rows[:0]).shape == (0, 2)
     assert fitted.predict(rows[:0]).shape == (0,)
@@ -268,6 +267,111 @@ def test_images_that_are_decoded_on_demand():
     one = fit(images).audit(replicates=0)
     other = fit(replace(images, x=Decoded(x))).audit(replicates=0)
     assert np.array_equal(one.subject.grouping.counts.cells, other.subject.grouping.counts.cells)
+
+
+# -- tables of other rows ------------------------------------------------------------------------------------
+
+
+def applicants(n=150, seed=0):
+    """A table with gaps and texts whose label follows from the score and the town."""
+    draw = np.random.default_rng(seed)
+    score, town = draw.normal(50, 10, n).round(1), draw.choice(["Bonn", "Trier", "Ulm"], n)
+    hired = np.where(score + 8 * (town == "Ulm") > 52, "yes", "no")
+    score[::11] = np.nan
+    sex = draw.choice(["f", "m"], n)
+    return {"score": score, "town": town.tolist(), "sex": sex.tolist(), "hired": hired.tolist()}
+
+
+def task_of_table(seed=0, **options):
+    return Task.from_table(applicants(), label="hired", attributes=["sex"], seed=seed, **options)
+
+
+def test_a_table_of_other_rows_is_predicted():
+    fitted = fit(task_of_table(), seeds=2, epochs=30, rate=0.01)
+    other = {name: column for name, column in applicants(40, seed=1).items() if name != "hired"}
+    truth = np.array(applicants(40, seed=1)["hired"])
+    frame = pd.DataFrame(other)
+    expected = fitted.scores(fitted.tasks[0].encoding.encode(other))
+    for table in (
+        other,
+        frame,
+        frame[["town", "score"]],
+        pl.DataFrame(frame).lazy(),
+        {**other, "hired": truth},
+    ):
+        assert np.array_equal(fitted.scores(table), expected)
+    codes, names = fitted.predict(frame), fitted.predict(frame, names=True)
+    assert codes.shape == names.shape == (2, 40)
+    assert [fitted.classes[code] for code in codes[1]] == names[1].tolist()
+    assert (names == truth).mean() > 0.8
+    for rows in ([7], []):
+        assert np.allclose(fitted.scores(frame.iloc[rows]), expected[:, rows], atol=1e-6)
+        assert fitted.predict(frame.iloc[rows], names=True).shape == (2, len(rows))
+
+
+def test_the_table_of_the_task_is_predicted_as_its_inputs():
+    task = task_of_table(attributes_in_x=True)
+    fitted = fit(task)
+    table = applicants()
+    expected = fitted.scores(task.x)
+    for same in (table, pd.DataFrame(table), pl.DataFrame(table)):
+        assert np.array_equal(fitted.scores(same), expected)
+
+
+def test_each_run_reads_a_table_in_the_encoding_of_its_task():
+    tasks = [task_of_table(seed) for seed in range(3)]
+    assert len({task.encoding for task in tasks}) == 3
+    together = fit(tasks, seeds=3, protect=["sex"], stack_size=2)
+    table = applicants(20, seed=4)
+    scores = together.scores(table)
+    for run, task in enumerate(tasks):
+        alone = together.scores_of_runs(task.encoding.encode(table), run=run)
+        assert np.array_equal(scores[run], alone[0])
+        assert np.array_equal(together.scores_of_runs(table, run=run), alone)
+    mixed = fit([tasks[0], replace(tasks[1], encoding=None)], seeds=2, protect=["sex"])
+    with pytest.raises(InputError, match="this fit reads no tables"):
+        mixed.predict(table)
+
+
+def test_a_loaded_fit_predicts_tables(tmp_path):
+    for number, tasks in enumerate((task_of_table(), [task_of_table(0), task_of_table(1)])):
+        fitted = fit(tasks, seeds=2, protect=["sex"])
+        loaded = evenhand.Fitted.load(fitted.save(tmp_path / str(number)), device="cpu")
+        assert loaded.encodings == fitted.encodings
+        table = pl.DataFrame(applicants(20, seed=4)).drop("hired")
+        assert np.array_equal(loaded.scores(table), fitted.scores(table))
+        assert np.array_equal(loaded.predict(table, names=True), fitted.predict(table, names=True))
+        again = evenhand.Fitted.load(loaded.save(tmp_path / f"again {number}"), device="cpu")
+        assert np.array_equal(again.scores(table), fitted.scores(table))
+
+
+def test_tables_that_cannot_be_predicted_are_told():
+    fitted = fit(task_of_table())
+    table = applicants(4)
+    refused = {
+        r"no column 'town' for the inputs; did you mean 'Town'\? The table has: score, Town": {
+            "score": table["score"],
+            "Town": table["town"],
+        },
+        "the column 'score' holds the text 'high' in row 2": {**table, "score": [1, None, "high", "low"]},
+    }
+    for words, wrong in refused.items():
+        with pytest.raises(InputError, match=words):
+            fitted.predict(wrong)
+    rows = task_of().x[:4].numpy()
+    for strange in (table, pd.DataFrame(rows), pl.DataFrame(rows)):  # whose columns may be in any order
+        with pytest.raises(InputError, match=r"its task was not made by Task.from_table; give an array"):
+            fit().predict(strange)
+
+
+def test_classes_of_one_label_have_names():
+    task = task_of(classes=3)
+    fitted = fit(replace(task, classes=("low", "mid", "high")))
+    assert fitted.predict(task.x[:9], names=True).tolist() == [
+        fitted.classes[code] for code in fitted.predict(task.x[:9])
+    ]
+    with pytest.raises(InputError, match="a row of this fit has several labels"):
+        fit(task_of(labels=2)).predict(task.x[:9], names=True)
 
 
 # -- folders -------------------------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ def train(
     from evenhand.cli.showing import finish
     from evenhand.cli.training import Plan, accuracy_line, fit_all, measured, saved
     from evenhand.evaluation.defaults import net_for, recipe_for
-    from evenhand.evaluation.fitting import protected
+    from evenhand.evaluation.fit_arguments import protected
     from evenhand.nets.registry import NETS
 
     short = {

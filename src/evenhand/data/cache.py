@@ -87,6 +87,12 @@ def find(source: Source, *, progress: Progress | None = None) -> Path:
     if path is None:
         from evenhand.data.fetch import download
 
+        lost = [folder for folder in data_folders() if not folder.is_dir()]
+        if lost:  # told before megabytes arrive that may be here already
+            raise InputError(
+                f"EVENHAND_DATA names {lost[0]}, which is no folder; name the one that holds {source.name}, "
+                "or leave the variable out"
+            )
         path = download(source, cache_folder(), progress)
     return path
 
@@ -102,7 +108,13 @@ def find_any(*forms: Sequence[Source], progress: Progress | None = None) -> dict
         if all(path is not None for path in paths):
             return {source.name: path for source, path in zip(form, paths, strict=True) if path is not None}
     wanted = next((form for form in forms if all(source.urls for source in form)), forms[0])
-    return {source.name: find(source, progress=progress) for source in wanted}
+    try:
+        return {source.name: find(source, progress=progress) for source in wanted}
+    except InputError as error:
+        if len(wanted) == 1:
+            raise
+        names = ", ".join(source.name for source in wanted)
+        raise InputError(f"{error}; all of these are needed: {names}") from error
 
 
 def on_disk(source: Source) -> Path | None:

@@ -93,6 +93,9 @@ def _rows_problem(rows: Tensor, n_rows: int) -> str:
 
 
 def _inputs(task: Task) -> Iterator[str]:
+    if not task.input_shape or not all(task.input_shape):
+        yield f"has inputs of the shape {task.input_shape}; each row needs at least one number"
+        return
     if not isinstance(task.x, Tensor) or not task.x.is_floating_point():
         return  # bytes are finite, and images in files are looked at when they are decoded
     if task.columns and task.x.shape[1:] != (len(task.columns),):

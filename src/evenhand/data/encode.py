@@ -55,7 +55,7 @@ def one_hot(name: str, values: Sequence[str], levels: Sequence[str] | None = Non
     """
     known = sorted(set(values)) if levels is None else list(levels)
     place = dict.fromkeys(values, -1) | {level: index for index, level in enumerate(known)}
-    codes = np.array(list(map(place.__getitem__, values)))
+    codes = np.array(list(map(place.__getitem__, values)), dtype=np.int64)
     hot = np.zeros((len(values), len(known)))
     rows = np.flatnonzero(codes >= 0)
     hot[rows, codes[rows]] = 1.0
@@ -93,9 +93,15 @@ def standardise(values: FloatArray, rows: IntArray) -> FloatArray:
     >>> standardise(np.array([[1.0, 5.0], [3.0, 5.0], [5.0, 6.0]]), np.array([0, 1])).tolist()
     [[-1.0, 0.0], [1.0, 0.0], [3.0, 1.0]]
     """
-    mean, deviation = values[rows].mean(axis=0), values[rows].std(axis=0)
-    found: FloatArray = (values - mean) / np.where(deviation <= 1e-12 * np.abs(mean), 1.0, deviation)
+    shift, scale = shift_and_scale(values, rows)
+    found: FloatArray = (values - shift) / scale
     return found
+
+
+def shift_and_scale(values: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+    """What `standardise` subtracts from each column, and then divides it by."""
+    mean, deviation = values[rows].mean(axis=0), values[rows].std(axis=0)
+    return mean, np.where(deviation <= 1e-12 * np.abs(mean), 1.0, deviation)
 
 
 def as_input(values: FloatArray) -> Tensor:

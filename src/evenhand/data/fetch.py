@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
+from socket import gaierror
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
@@ -16,7 +17,7 @@ from evenhand.errors import InputError
 
 ATTEMPTS = 3  # for each address
 PAUSE = 1.0  # seconds before the second attempt, twice as long before the next
-TIMEOUT = 30.0  # seconds without a byte
+TIMEOUT = 15.0  # seconds without a byte
 PIECE = 1 << 18
 
 
@@ -28,7 +29,12 @@ def download(source: Source, folder: Path, progress: Progress | None = None) -> 
     """
     if not source.urls:
         raise InputError(_by_hand(source, folder, f"there is no file {source.name}, and it has no address"))
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"downloads cannot be kept in {folder} ({error.strerror}); name another folder by EVENHAND_CACHE"
+        ) from error
     target, part = folder / source.name, folder / f"{source.name}.part"
     with _alone(part), _shown(source, progress) as tell:
         if target.is_file():  # another process was faster
@@ -63,6 +69,8 @@ def _attempts(url: str, source: Source, part: Path, tell: Progress) -> str | Non
             continue
         except (OSError, HTTPException) as error:
             reason = _words(error)
+            if isinstance(getattr(error, "reason", None), (TimeoutError, gaierror)):
+                return reason  # nobody answers: there is no network, and waiting again would tell no more
             continue
         found = digest(part, source.algorithm)
         if found == source.checksum:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,10 +10,9 @@ import torch
 
 from evenhand.arrays import IntArray, as_array, as_codes
 from evenhand.data.card import DataCard
-from evenhand.data.encode import Block, as_input, join, standardise
 from evenhand.data.splits import as_split, check_share, stratified
 from evenhand.data.table_columns import check_columns, code_attribute, code_label, columns_of
-from evenhand.data.table_features import encode, equals_label
+from evenhand.data.table_learning import learn_table
 from evenhand.data.task import PARTS, Task
 from evenhand.errors import InputError
 
@@ -44,7 +42,7 @@ def task_from_table(
     that is not given the group can be used where the group is not known.
     features: the columns to learn from (default: all others), less those of `without`. Numbers are z-scored
     with gaps filled by the median, texts become one-hot columns; all by the training rows, all told on the
-    card. Columns that are constant there are left out.
+    card. Columns that are constant there are left out. The task's `encoding` does the same to other rows.
     split: the share of test rows, drawn by `seed` class by class (`validation` is a share of the rest); or
     the name of a column that holds train, validation and test; or a dict of row numbers or masks.
 
@@ -63,7 +61,8 @@ def task_from_table(
         raise InputError("the split leaves no rows for training; give it a part 'train'")
     apart = {label, *([split] if isinstance(split, str) else []), *(() if attributes_in_x else protected)}
     used = _features(columns, features, without, apart, label)
-    inputs, notes = _inputs({feature: columns[feature] for feature in used}, parts["train"], y, label)
+    inputs = {feature: columns[feature] for feature in used}
+    encoding, x, notes = learn_table(inputs, parts["train"], y, label)
     knobs = {
         "label": label,
         "attributes": tuple(protected),
@@ -76,13 +75,14 @@ def task_from_table(
     }
     return Task(
         name,
-        as_input(standardise(inputs.values, parts["train"])),
+        x,
         torch.from_numpy(np.asarray(y, dtype=np.int64)),
         tuple(code_attribute(columns[attribute], attribute) for attribute in protected),
         as_split(parts),
         _card(name, label, classes, notes, knobs),
         classes=classes,
-        columns=inputs.names,
+        columns=encoding.names,
+        encoding=encoding,
     ).check()
 
 
@@ -108,33 +108,6 @@ def _features(
 def _names(given: Sequence[str] | str) -> list[str]:
     """Names of columns as `columns_of` has them: texts, also where the table's own are numbers."""
     return [given] if isinstance(given, str) else [str(name) for name in given]
-
-
-def _inputs(
-    columns: Mapping[str, Any], train: IntArray, y: IntArray, label: str
-) -> tuple[Block, tuple[str, ...]]:
-    """All inputs beside each other, without what is constant in the training rows, and notes for the card."""
-    blocks: list[Block] = []
-    notes: list[str] = []
-    for name, column in columns.items():
-        found = encode(name, column, train)
-        blocks.append(found.block)
-        notes += found.notes
-        if equals_label(column, y):
-            note = f"'{name}' tells the label '{label}' exactly: is it known when a prediction is made?"
-            notes.append(note)
-            warnings.warn(f"the column {note}", UserWarning, stacklevel=4)
-    if not blocks:
-        raise InputError("no column is left to learn from; name some in `features`")
-    everything = join(blocks)
-    varies = np.ptp(everything.values[train], axis=0) > 0
-    if not varies.any():
-        raise InputError("every input is constant in the training rows; there is nothing to learn from")
-    constant = [name for name, kept in zip(everything.names, varies, strict=True) if not kept]
-    if constant:
-        notes.append(f"Left out, constant in the training rows: {', '.join(constant)}.")
-    kept = tuple(name for name, kept in zip(everything.names, varies, strict=True) if kept)
-    return Block(kept, everything.values[:, varies]), tuple(notes)
 
 
 def _split(

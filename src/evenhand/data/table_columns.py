@@ -18,9 +18,23 @@ MOST_NUMBERS = 50  # distinct numbers that may be groups or classes; more are me
 MOST_TEXTS = 1000  # distinct texts that may be groups or classes; more are names of single rows
 
 
-def columns_of(table: Any) -> dict[str, Any]:
-    """The columns by name, each as the table's own type; all of one length."""
-    found = _by_name(table.collect() if type(table).__name__ == "LazyFrame" else table)
+def is_table(value: Any) -> bool:
+    """Whether a value has columns with names: a data frame, or a dict of columns.
+
+    >>> is_table({"age": [20, 30]}), is_table([20, 30])
+    (True, False)
+    """
+    if type(value).__name__ == "LazyFrame":  # it warns when it is asked for its columns
+        return True
+    return isinstance(value, Mapping) or (hasattr(value, "columns") and hasattr(value, "__getitem__"))
+
+
+def columns_of(table: Any, only: Sequence[str] | None = None) -> dict[str, Any]:
+    """The columns by name, each as the table's own type; all of one length, and with rows.
+
+    Of a table to predict, `only` the columns that were learned from are looked at; it may have no rows.
+    """
+    found = _by_name(table.collect() if type(table).__name__ == "LazyFrame" else table, only)
     single = next((name for name, column in found.items() if not is_array_like(column)), None)
     if single is not None:
         raise InputError(f"the column '{single}' must have one value a row, not only {found[single]!r:.40}")
@@ -30,22 +44,24 @@ def columns_of(table: Any) -> dict[str, Any]:
         raise InputError(
             f"'{short}' has {lengths[short]} rows and '{long}' has {lengths[long]}; make them equal"
         )
-    if not lengths or not next(iter(lengths.values())):
+    if only is None and not any(lengths.values()):
         raise InputError("the table has no rows; there is nothing to learn from")
     return found
 
 
-def _by_name(table: Any) -> dict[str, Any]:
+def _by_name(table: Any, only: Sequence[str] | None) -> dict[str, Any]:
     """The columns by name; a name is a text, and two that are then alike are refused."""
-    if not isinstance(table, Mapping) and not (hasattr(table, "columns") and hasattr(table, "__getitem__")):
+    if not is_table(table):
         kind = type(table).__name__
         raise InputError(f"a table is a data frame (pandas, polars) or a dict of columns, not a {kind}")
     own = list(table if isinstance(table, Mapping) else table.columns)
     names = [str(name) for name in own]
-    twice = next((name for name in names if names.count(name) > 1), None)
+    wanted = set(names if only is None else only)
+    check_columns(names, only or (), "inputs")
+    twice = next((name for name in names if name in wanted and names.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"the table has two columns called '{twice}'; rename one")
-    return {str(name): table[name] for name in own}
+    return {str(name): table[name] for name in own if str(name) in wanted}
 
 
 def check_columns(columns: Iterable[str], wanted: Sequence[str], part: str) -> None:

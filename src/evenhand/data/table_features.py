@@ -1,50 +1,30 @@
-"""A column of a user's table as inputs: numbers, or one-hot levels; what was done with gaps is told."""
+"""A column of a user's table, whatever its type, read as numbers or as texts; what is neither is refused."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from evenhand.arrays import Array, FloatArray, IntArray, as_array
-from evenhand.data.encode import Block, fill_missing, numbers, one_hot
 from evenhand.errors import InputError
 from evenhand.levels import code_values, is_missing, level_name
 
 MISSING = "missing"
 LARGEST = 1e100  # its square is still a number, which a standard deviation needs
-MANY_NUMBERS = 10  # texts that spell numbers and are still likely codes
-MOST_LEVELS = 200  # one-hot columns of one text column; more are likely names of single rows
 
 
-@dataclass(frozen=True)
-class Encoded:
-    """The inputs made of a column, before scaling, and what a reader of the card should know about them."""
-
-    block: Block
-    notes: tuple[str, ...] = ()
-
-
-def encode(name: str, column: Any, train: IntArray) -> Encoded:
-    """Numbers with gaps filled by the training median, texts as one-hot training levels.
-
-    A filled column is followed by a column that says where it was filled. A missing text is a level of its
-    own. A level that no training row has gets no column: such a row has 0 in all of them.
-
-    >>> found = encode("fare", [1.0, None, 3.0], np.array([0, 1, 2]))
-    >>> found.block.names, found.block.values.tolist()
-    (('fare', 'fare missing'), [[1.0, 0.0], [2.0, 1.0], [3.0, 0.0]])
-    """
-    values = as_array(column)
+def values_of(name: str, column: Any) -> Array:
+    """The values of a column, one a row."""
+    try:
+        values = as_array(column)
+    except ValueError as error:  # lists of different lengths
+        raise InputError(f"the column '{name}' must have one value a row, not a list") from error
     if values.ndim != 1:
         raise InputError(f"the column '{name}' must have one value a row, not the shape {values.shape}")
-    read = _as_numbers(name, values)
-    if read is not None:
-        return _encode_numbers(name, read, train)
-    return _encode_texts(name, values, train)
+    return values
 
 
 def equals_label(column: Any, y: IntArray) -> bool:
@@ -58,7 +38,16 @@ def equals_label(column: Any, y: IntArray) -> bool:
     return len(np.unique(codes * len(levels) + y)) == len(levels)
 
 
-def _as_numbers(name: str, values: Array) -> FloatArray | None:
+def read_texts(values: Array) -> list[str]:
+    """The values as texts, numbers among them by the names that levels have; a missing one is a text too.
+
+    >>> read_texts(np.array(["a", 1.0, None], dtype=object))
+    ['a', '1', 'missing']
+    """
+    return [MISSING if is_missing(value) else level_name(value) for value in values.tolist()]
+
+
+def read_numbers(name: str, values: Array) -> FloatArray | None:
     """The values as numbers, NaN where missing; None if they are texts; what is neither is refused."""
     kind = values.dtype.kind
     if kind in "US":
@@ -100,49 +89,8 @@ def _as_float(value: Any) -> float:
         return math.inf
 
 
-def _encode_numbers(name: str, values: FloatArray, train: IntArray) -> Encoded:
-    gaps = np.isnan(values)
-    if not gaps.any():
-        return Encoded(numbers(name, values))
-    if gaps[train].all():
-        raise InputError(f"the column '{name}' is missing in every training row; leave it out")
-    filled = fill_missing(values, train, "median")
-    block = Block((name, f"{name} {MISSING}"), np.stack([filled, gaps.astype(np.float64)], axis=1))
-    note = f"'{name}' lacks {int(gaps.sum()):,} values: filled with the training median, told by a column."
-    return Encoded(block, (note,))
-
-
-def _encode_texts(name: str, values: Array, train: IntArray) -> Encoded:
-    texts = [MISSING if is_missing(value) else level_name(value) for value in values.tolist()]
-    levels = sorted({texts[row] for row in train})
-    spelled = sum(map(_is_number, levels)) > 0.9 * len(levels)  # a few may be signs for what is missing
-    if len(levels) > MOST_LEVELS:
-        advice = "make numbers of them" if spelled else "group its values"
-        raise InputError(
-            f"the column '{name}' has {len(levels):,} different texts in the training rows, at most "
-            f"{MOST_LEVELS} become inputs; leave it out (without=['{name}']) or {advice}"
-        )
-    notes = []
-    if spelled and len(levels) > MANY_NUMBERS:
-        notes.append(
-            f"'{name}' holds numbers written as texts: each of {len(levels)} is a level of its own, without "
-            "order; make numbers of them if they are amounts."
-        )
-    if unseen := len(set(texts).difference(levels)):
-        told = f"'{name}' has {unseen} levels that no training row has: such rows have 0 in all its columns."
-        notes.append(told)
-    return Encoded(one_hot(name, texts, levels), tuple(notes))
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
-
-
 def _not_usable(name: str, kind: str) -> str:
     return (
         f"the column '{name}' holds {kind}, which are no inputs; make numbers or texts of them "
-        f"(the year, say), or leave it out (without=['{name}'])"
+        f"(the year, say), or learn without it (without=['{name}'])"
     )

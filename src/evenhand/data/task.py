@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cache
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -15,6 +15,9 @@ from torch import Tensor
 from evenhand.data.card import DataCard
 from evenhand.errors import InputError
 from evenhand.groups import Attribute, Groups
+
+if TYPE_CHECKING:
+    from evenhand.data.encoding import TableEncoding
 
 PARTS = ("train", "validation", "test")
 
@@ -75,7 +78,7 @@ class Task:
 
     `y [N]` holds class codes; `y [N, L]` holds 0 and 1 for each of L labels (multi-label). An attribute's
     code is -1 where it is not known. `split` maps "train", "validation" (may be absent) and "test" to row
-    numbers. `columns` names the inputs of a table.
+    numbers. `columns` names the inputs of a table; `encoding` makes them of other rows of a user's table.
 
     >>> sex = Attribute.from_values(["f", "m", "m", None], "sex")
     >>> task = Task("tiny", torch.eye(4), torch.tensor([0, 1, 1, 0]), (sex,), {"train": torch.arange(4)},
@@ -95,6 +98,7 @@ class Task:
     classes: tuple[str, ...] = ()
     scaling: Scaling = Scaling()
     columns: tuple[str, ...] = field(default=(), repr=False)
+    encoding: TableEncoding | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.y)

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.data.encoding import TableEncoding
 from evenhand.data.task import Scaling
 from evenhand.errors import InputError
 from evenhand.evaluation.fitted_subject import part_groups, part_scores, predictions
 from evenhand.methods.registry import METHODS, method_of
 from evenhand.nets import NetSpec
 from evenhand.records import Sizes
-from evenhand.train.checkpoint import load_tensors, save_tensors
+from evenhand.train.checkpoint import load_tensors, save_tensors, usable_folder, written_whole
 from evenhand.train.fit import device_of
 from evenhand.train.own_net import buildable
 from evenhand.train.trained import pack, unpack
@@ -31,19 +32,24 @@ FORMAT = 1
 
 def save(fitted: Fitted, folder: Path) -> Path:
     """Write everything; the audit and the predictions only where the task is at hand."""
-    folder.mkdir(parents=True, exist_ok=True)
+    usable_folder(folder)
     tensors, stacks = pack(fitted.models)
     facts = plain({
         "format": FORMAT, **fitted.facts, "classes": fitted.classes, "protect": fitted.protect,
         "scalings": [[each.shift, each.scale] for each in fitted.scalings],
+        "encodings": [each.to_dict() for each in fitted.encodings],
         "sizes": fitted.models[0].predictor.sizes._asdict(), "stacks": stacks,
     })  # fmt: skip
     save_tensors(folder / "parameters.npz", tensors, facts)
     _write_json(folder / "fit.json", facts)
     _write_json(folder / "history.json", plain(fitted.history))
     if fitted.tasks and "test" in fitted.tasks[0].split:
-        (folder / "audit.json").write_text(fitted.audit().to_json(), encoding="utf-8")
-        with gzip.open(folder / "predictions.csv.gz", "wt", encoding="utf-8", newline="") as file:
+        with written_whole(folder / "audit.json") as path:
+            path.write_text(fitted.audit().to_json(), encoding="utf-8")
+        with (
+            written_whole(folder / "predictions.csv.gz") as path,
+            gzip.open(path, "wt", encoding="utf-8", newline="") as file,
+        ):
             csv.writer(file).writerows(_prediction_rows(fitted))
     return folder
 
@@ -66,7 +72,8 @@ def plain(value: Any) -> Any:
 
 
 def _write_json(path: Path, value: object) -> None:
-    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    with written_whole(path) as partial:
+        partial.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _prediction_rows(fitted: Fitted) -> Iterator[list[object]]:
@@ -108,6 +115,8 @@ def load(folder: Path, net: Any, method: Any, device: str) -> Fitted:
     if not file.is_file():
         raise InputError(f"there is no saved fit in {folder}: parameters.npz is missing")
     tensors, facts = load_tensors(file)
+    if "stacks" not in facts:
+        raise InputError(f"{file} is no saved fit; a folder that Fitted.save wrote is needed")
     if facts.get("format") != FORMAT:
         raise InputError(f"{folder} was written by another version of evenhand; fit again")
     told = facts["sizes"]
@@ -118,9 +127,19 @@ def load(folder: Path, net: Any, method: Any, device: str) -> Fitted:
     scalings = tuple(
         Scaling(*(tuple(v) if isinstance(v, list) else v for v in pair)) for pair in facts["scalings"]
     )
-    kept = {key: v for key, v in facts.items() if key not in ("format", "sizes", "stacks", "scalings")}
-    history = tuple(json.loads((folder / "history.json").read_text(encoding="utf-8")))
-    return Fitted(models, tuple(facts["classes"]), tuple(facts["protect"]), scalings, kept, history)
+    encodings = tuple(TableEncoding.from_dict(each) for each in facts.get("encodings", ()))
+    apart = ("format", "sizes", "stacks", "scalings", "encodings")
+    kept = {key: v for key, v in facts.items() if key not in apart}
+    history = _history(folder / "history.json")
+    classes, protect = tuple(facts["classes"]), tuple(facts["protect"])
+    return Fitted(models, classes, protect, scalings, kept, history, encodings=encodings)
+
+
+def _history(path: Path) -> tuple[Mapping[str, Any], ...]:
+    try:
+        return tuple(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} is missing or damaged; a saved fit is the whole folder") from error
 
 
 def _net_of(facts: Mapping[str, Any], net: Any) -> Any:
@@ -134,7 +153,7 @@ def _net_of(facts: Mapping[str, Any], net: Any) -> Any:
 
 def _method_of(facts: Mapping[str, Any], method: Any) -> Any:
     if method is not None:
-        return method
+        return method_of(method) if isinstance(method, str) else method
     described = facts["method"]
     if described["key"] not in METHODS:
         raise InputError("this fit has a method of your own: give it again, Fitted.load(folder, method=...)")

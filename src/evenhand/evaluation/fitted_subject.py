@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ from evenhand.metrics.counts import Counts
 if TYPE_CHECKING:
     from evenhand.evaluation.fitted import Fitted
 
+ASTRAY = 10  # times the loss of even chances
 PIECE = 4096  # rows that are decoded at a time
 
 
@@ -34,7 +36,7 @@ def subject_of_task(fitted: Fitted, part: str, topk: int) -> Subject:
     main, *others = (grouping_of_rows(y, p, each, None, s, fitted.classes, topk) for each in sets)
     return Subject(
         main, fitted.classes, task_of(main.counts), tuple(others), 0, run_names(fitted),
-        fitted.facts.get("name"), warnings=warnings,
+        fitted.facts.get("name"), warnings=(*warnings, *worse_than_guessing(fitted)),
         score_kind=None if s is None else "exact" if s.size <= EXACT_VALUES else "binned",
     )  # fmt: skip
 
@@ -52,7 +54,7 @@ def subject_of_tasks(fitted: Fitted, part: str, topk: int) -> Subject:
     counts = Counts.stack(tables)
     return Subject(
         Grouping(*describe(groups), counts), fitted.classes, task_of(counts), (), 0, run_names(fitted),
-        fitted.facts.get("name"), warnings=tuple(warnings),
+        fitted.facts.get("name"), warnings=(*warnings, *worse_than_guessing(fitted)),
     )  # fmt: skip
 
 
@@ -96,9 +98,30 @@ def not_numbers(fitted: Fitted, scores: Array, first: int = 0) -> tuple[str, ...
     taken = "0" if fitted.multi_label else f"'{fitted.classes[0]}'"
     return tuple(
         f"the model of seed {fitted.seeds[first + run]} gives no number for {n:,} rows; they count as {taken}"
+        " (its training went astray: a lower rate or a clip may help)"
         for run, n in enumerate(lost)
         if n
     )
+
+
+def worse_than_guessing(fitted: Fitted) -> tuple[str, ...]:
+    """A warning for each run whose validation loss is far above that of even chances: it went astray.
+
+    An optimiser that bounds its steps (Adam) does not end in what is no number, however large the rate.
+    """
+    guessing = math.log(2 if fitted.multi_label else max(len(fitted.classes), 2))
+    best = fitted.facts["recipe"]["keep"] == "best"
+    found = []
+    for stack in fitted.history:
+        told = [entry["loss"] for entry in stack["epochs"] if "loss" in entry]
+        for run, seed in enumerate(stack["seeds"] if told else ()):
+            loss = min(entry[run] for entry in told) if best else told[-1][run]
+            if loss > ASTRAY * guessing:
+                found.append(
+                    f"the model of seed {seed} has a validation loss of {loss:.3g}, and even chances would "
+                    f"have {guessing:.3g}: its training went astray (a lower rate or a clip may help)"
+                )
+    return tuple(found)
 
 
 def run_names(fitted: Fitted) -> tuple[str, ...]:

@@ -8,13 +8,21 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from evenhand.data.registry import DATASETS, load
 from evenhand.data.task import Task
 from evenhand.errors import InputError
+from evenhand.evaluation.fit_arguments import (
+    check_alike,
+    check_distinct,
+    protected,
+    seeds_of,
+    tasks_of,
+    watched_keys,
+)
 from evenhand.evaluation.fitted import Fitted
 from evenhand.methods.base import Method
 from evenhand.methods.registry import method_of
 from evenhand.nets import NetSpec
+from evenhand.train.checkpoint import usable_folder
 from evenhand.train.fit import device_of, train_runs
 from evenhand.train.own_net import buildable
 from evenhand.train.progress import Tell
@@ -44,45 +52,30 @@ def fit_models(
     chosen = method_of(method) if isinstance(method, str) else method
     if not isinstance(chosen, Method):
         raise InputError(f"a method is a key ('erm') or an object of evenhand.methods, not {method!r}")
-    numbers = list(range(seeds)) if isinstance(seeds, int) else [int(seed) for seed in seeds]
-    if not numbers:
-        raise InputError("there must be at least one seed")
+    numbers = seeds_of(seeds)
     if len(tasks) > 1 and len(tasks) != len(numbers):
         raise InputError(f"{len(tasks)} tasks for {len(numbers)} seeds: give one task, or one for each seed")
     names = protected(tasks[0], protect)
+    check_alike(tasks, names)
     source = buildable(net)
     base = recipe or Recipe()
     cooked = Recipe.of(**{**{item.name: getattr(base, item.name) for item in fields(base)}, **values})
+    check_distinct(numbers, cooked, len(tasks))
+    keys = watched_keys(watch, tasks[0])
+    if stack_size is not None and (not isinstance(stack_size, int) or stack_size < 1):
+        raise InputError(f"stack_size={stack_size!r} must be a whole number of at least 1")
     runs = [Run(chosen, seed, place if len(tasks) > 1 else 0) for place, seed in enumerate(numbers)]
     trainers = train_runs(
         runs, tasks, source, cooked, protect=names, device=device_of(device), stack_size=stack_size,
-        tell=tell, folder=None if folder is None else Path(folder), watch=watch,
+        tell=tell, folder=None if folder is None else usable_folder(folder), watch=keys,
     )  # fmt: skip
     facts = facts_of(trainers, source, chosen, numbers, cooked)
     history = tuple({"seeds": [run.seed for run in t.runs], "epochs": t.history} for t in trainers)
     models = tuple(Trained(trainer.predictor, trainer.state) for trainer in trainers)
     scalings = tuple(one.scaling for one in tasks)
-    return Fitted(models, tasks[0].classes, names, scalings, facts, history, tuple(tasks))
-
-
-def tasks_of(task: Task | str | Sequence[Task | str]) -> list[Task]:
-    """A task, the name of one, or one for each seed, as a list."""
-    given = [task] if isinstance(task, (Task, str)) else list(task)
-    if not given:
-        raise InputError("there must be at least one task")
-    return [load(one) if isinstance(one, str) else one.check() for one in given]
-
-
-def protected(task: Task, protect: Sequence[str] | str | None) -> tuple[str, ...]:
-    """The attributes to protect: those named, the data set's usual ones, or all that the task has."""
-    if protect is not None:
-        names = (protect,) if isinstance(protect, str) else tuple(protect)
-        for name in names:
-            task.attribute(name)
-        return names
-    own = [attribute.name for attribute in task.attributes]
-    usual = DATASETS[task.name].protect if task.name in DATASETS else ()
-    return tuple(name for name in usual if name in own) or tuple(own)
+    known = tuple(one.encoding for one in tasks if one.encoding is not None)
+    encodings = known if len(known) == len(tasks) else ()
+    return Fitted(models, tasks[0].classes, names, scalings, facts, history, tuple(tasks), encodings)
 
 
 def facts_of(

@@ -144,7 +144,8 @@ def _measured(
         audit = fitted.audit(part, **{**vars(options), "metrics": keys})
         numbers = {key: estimate(audit.metrics[key], CATALOGUE[key], options.confidence) for key in keys}
         entries.append(Entry(name, fitted.facts, numbers))
-        warnings += [note for note in audit.warnings if note not in warnings]
+        said = [f"{name}: {note}" if note in audit.subject.warnings else note for note in audit.warnings]
+        warnings += [note for note in said if note not in warnings]
         groups = [{"name": group.name, "n": group.n} for group in audit.groups]
         about = {
             "n": audit.n, "unknown": audit.unknown, "classes": audit.subject.classes, "part": part,

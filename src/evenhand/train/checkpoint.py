@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import os
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
@@ -34,18 +36,41 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor], facts: Mapping[str, 
     >>> load_tensors(file)[1]
     {'epoch': 3}
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     arrays: dict[str, Any] = {name: value.detach().cpu().numpy() for name, value in tensors.items()}
     arrays[FACTS] = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
+    with written_whole(path) as partial, partial.open("wb") as file:
+        np.savez(file, **arrays)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """Gives a file beside the path to write into, which then takes its place; an error leaves the old one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with partial.open("wb") as file:
-            np.savez(file, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
+        yield partial
         os.replace(partial, path)
+    except OSError as error:
+        error.filename = str(path)  # a full disk does not say which file it was for
+        raise
     finally:
         partial.unlink(missing_ok=True)
+
+
+def usable_folder(folder: str | Path) -> Path:
+    """The folder, made if it is not there; one that cannot be written into is told now, not after hours."""
+    try:
+        path = Path(folder)
+        path.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=path):
+            return path
+    except (OSError, TypeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(
+            f"nothing can be written into the folder {folder!s} ({reason}); name another"
+        ) from error
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

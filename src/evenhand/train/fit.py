@@ -36,10 +36,14 @@ def device_of(name: str = "auto") -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(name)
-    except RuntimeError as error:
+    except (RuntimeError, TypeError) as error:
         raise InputError(f"there is no device {name!r}; use auto, cpu, cuda or cuda:0") from error
+    if device.type not in ("cpu", "cuda"):
+        raise InputError(f"training on the device {str(device)!r} is not supported; use auto, cpu or cuda")
     if device.type == "cuda" and not torch.cuda.is_available():
-        raise InputError("there is no CUDA device here; use --device cpu or auto")
+        raise InputError("there is no CUDA device here; use the device cpu or auto")
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise InputError(f"there is no device {name!r}; there are {torch.cuda.device_count()} CUDA devices")
     return device
 
 

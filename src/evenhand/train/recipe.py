@@ -7,6 +7,8 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Any
 
+import numpy as np
+
 from evenhand.errors import InputError
 
 OPTIMIZERS = ("sgd", "adam", "adamw", "adadelta")
@@ -74,7 +76,9 @@ class Recipe:
             _numbers(name, getattr(self, name))
         for name in ("momentum", "rho", "betas", "milestones"):
             _numbers(name, getattr(self, name), several=name in ("betas", "milestones"), below=1)
-        if len(self.betas) != 2:
+        for name in ("compile", "deterministic", "share_batches"):
+            _switch(name, getattr(self, name), may_be_none=name == "compile")
+        if not isinstance(self.betas, tuple) or len(self.betas) != 2:
             raise InputError(f"'betas' must be two numbers, not {self.betas!r}")
         return self
 
@@ -88,7 +92,7 @@ class Recipe:
                 hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
                 raise InputError(f"a recipe has no {name!r}{hint}")
         for name, value in values.items():
-            values[name] = tuple(value) if isinstance(value, list) else value
+            values[name] = tuple(value) if isinstance(value, list) else _plain(value)
         return cls(**values).check()
 
 
@@ -97,6 +101,16 @@ def _one_of(name: str, value: object, options: tuple[str, ...]) -> None:
         near = get_close_matches(str(value), options, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise InputError(f"'{name}' must be one of {', '.join(options)}, not {value!r}{hint}")
+
+
+def _switch(name: str, value: object, *, may_be_none: bool) -> None:
+    if not isinstance(value, bool) and not (may_be_none and value is None):
+        raise InputError(f"'{name}' must be True or False{', or None' if may_be_none else ''}, not {value!r}")
+
+
+def _plain(value: Any) -> Any:
+    """Numbers of numpy as Python's."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _numbers(name: str, value: Any, *, several: bool = False, below: float = math.inf) -> None:

@@ -47,13 +47,18 @@ def scores_of(
     `scalings` has one entry, or one for each run.
     """
     predictor = models[0].predictor
-    inputs = x if isinstance(x, Tensor) else torch.as_tensor(np.asarray(as_array(x)))
+    inputs = _inputs(x)
     expected = predictor.sizes.inputs
     if tuple(inputs.shape[1:]) != expected:
         raise InputError(
             f"a row of inputs has the shape {tuple(inputs.shape[1:])}; this model takes {expected}"
         )
-    ids = _ids(groups, len(inputs), predictor.method)
+    if inputs.is_floating_point() and not bool(torch.isfinite(inputs).all()):
+        row = int((~torch.isfinite(inputs)).nonzero()[0, 0])
+        raise InputError(
+            f"row {row} has an input that is no finite number; fill the gap, or leave the row out"
+        )
+    ids = _ids(groups, len(inputs), predictor)
     pieces = [
         _piece(models, scalings, inputs[start : start + PIECE], ids[start : start + PIECE], run)
         for start in range(0, max(len(inputs), 1), PIECE)
@@ -61,7 +66,20 @@ def scores_of(
     return np.concatenate(pieces, axis=1)
 
 
-def _ids(groups: object | None, n: int, method: Method) -> Tensor:
+def _inputs(x: object) -> Tensor:
+    """Numbers of any kind as a tensor, in the byte order and the layout that torch reads."""
+    array = None if isinstance(x, Tensor) else np.asarray(as_array(x))
+    if array is not None and array.dtype.kind in "biuf":
+        native = array.dtype.newbyteorder("=")
+        return torch.from_numpy(np.require(array, native, ["C", "W"]))
+    if isinstance(x, Tensor) and not x.is_complex():
+        return x
+    kind = type(x).__name__ if array is None or array.ndim == 0 else f"{array.dtype} values"
+    raise InputError(f"inputs must be numbers, encoded as the task's own, not {kind}")
+
+
+def _ids(groups: object | None, n: int, predictor: Predictor) -> Tensor:
+    method = predictor.method
     if groups is None:
         if method.asks().groups_at_test:
             raise InputError(f"the method '{method.key}' predicts by group: give the group ids of the rows")
@@ -69,6 +87,12 @@ def _ids(groups: object | None, n: int, method: Method) -> Tensor:
     ids = torch.as_tensor(as_codes(groups, "groups")).to(torch.int64)
     if ids.shape != (n,):
         raise InputError(f"groups of the shape {tuple(ids.shape)} for {n} rows: there must be one id a row")
+    wrong = ids[(ids < -1) | (ids >= predictor.sizes.n_groups)]
+    if len(wrong):
+        last = predictor.sizes.n_groups - 1
+        raise InputError(
+            f"there is no group {int(wrong[0])}; ids are 0 to {last}, and -1 where it is not known"
+        )
     return ids
 
 

@@ -27,6 +27,7 @@ from evenhand.train.building import (
 from evenhand.train.checkpoint import load_tensors, save_tensors
 from evenhand.train.determinism import deterministic
 from evenhand.train.evaluate import Predictor
+from evenhand.train.own_noise import own_noise
 from evenhand.train.parts import Part
 from evenhand.train.precision import matmul_precision, parameter_type
 from evenhand.train.progress import Position, Tell, progress_of
@@ -200,7 +201,8 @@ class Trainer:
         in_phase = place.epoch * sampler.steps + place.step
         factor = rate_factor(self.recipe, in_phase, self.epochs_of(phase) * sampler.steps)
         for turn in phase.turn(in_phase, place.epoch):
-            losses, self.state, logs = step.run(batch, noise, self.state, turn, factor)
+            with own_noise(self.stack, self.runs[0].seeds[2], number):
+                losses, self.state, logs = step.run(batch, noise, self.state, turn, factor)
             if "model" in turn:
                 told = {"train": losses["model"], **{f"method.{name}": value for name, value in logs.items()}}
                 self.sums = {name: value + self.sums.get(name, 0.0) for name, value in told.items()}
