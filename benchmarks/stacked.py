@@ -16,7 +16,7 @@ import json
 import platform
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -99,24 +99,39 @@ def clock(device: torch.device) -> float:
     return time.perf_counter()
 
 
-def rate_of(step: Callable[[], None], device: torch.device, seconds: float) -> float:
-    """Steps a second: the best of three stretches, after a warm-up."""
-    for _ in range(5):
-        step()
-    best = 0.0
-    for _ in range(3):
-        start, done = clock(device), 0
-        while time.perf_counter() - start < seconds:
-            step()
-            done += 1
-            if device.type == "cuda" and done % 20 == 0:
-                torch.cuda.synchronize(device)  # work is queued: let the clock see it
-        best = max(best, done / (clock(device) - start))
-    return best
+@dataclass(frozen=True)
+class Candidate:
+    """One way to train: its step moves so many models at once; `flops` of one model-step."""
+
+    setting: str
+    what: str
+    step: Callable[[], None]
+    models: int
+    flops: int
+    precision: Recipe
+
+    def rate(self, device: torch.device, seconds: float) -> float:
+        """Model-steps a second over one stretch."""
+        with matmul_precision(self.precision):
+            start, done = clock(device), 0
+            while time.perf_counter() - start < seconds:
+                self.step()
+                done += 1
+                if device.type == "cuda" and done % 20 == 0:
+                    torch.cuda.synchronize(device)  # work is queued: let the clock see it
+            return done * self.models / (clock(device) - start)
 
 
-def by_hand(setting: Setting, task: Task, device: torch.device, seconds: float) -> float:
-    """Model-steps a second of the plain loop."""
+def take_turns(candidates: list[Candidate], device: torch.device, seconds: float, rounds: int) -> list[float]:
+    """The best rate of each: whatever else the machine does meets all of them alike."""
+    for candidate in candidates:
+        candidate.rate(device, seconds / 4)  # warm up, compile
+    times = [[candidate.rate(device, seconds) for candidate in candidates] for _ in range(rounds)]
+    return [max(rates) for rates in zip(*times, strict=True)]
+
+
+def by_hand(setting: Setting, task: Task, device: torch.device) -> Candidate:
+    """The plain loop."""
     torch.manual_seed(0)
     sizes = (setting.inputs, *setting.widths)
     layers = [part for a, b in pairwise(sizes) for part in (nn.Linear(a, b), nn.ReLU())]
@@ -146,20 +161,11 @@ def by_hand(setting: Setting, task: Task, device: torch.device, seconds: float) 
         loss.backward()
         optimizer.step()
 
-    return rate_of(step, device, seconds)
+    return Candidate(setting.name, "plain loop", step, 1, setting.flops, Recipe())
 
 
-def stacked(
-    setting: Setting,
-    task: Task,
-    device: torch.device,
-    runs: int,
-    seconds: float,
-    *,
-    shared: bool,
-    recipe: Recipe,
-) -> float:
-    """Model-steps a second of a stack."""
+def stacked(setting: Setting, task: Task, device: torch.device, runs: int, recipe: Recipe) -> Candidate:
+    """A stack of so many runs."""
     method = Logistic(n_outputs=setting.outputs)
     trainer = Trainer(
         [Run(method, seed) for seed in range(runs)], [task], NetSpec("mlp", widths=setting.widths), recipe,
@@ -174,51 +180,36 @@ def stacked(
         if place.step == sampler.steps:
             place.step, place.epoch = 0, place.epoch + 1
 
-    with matmul_precision(recipe):
-        return rate_of(step, device, seconds) * runs
+    what = f"stack of {runs}, {'one batch for all' if recipe.share_batches else 'own batches'}"
+    return Candidate(setting.name, what, step, runs, setting.flops, recipe)
 
 
-def gemm_rate(device: torch.device) -> float:
-    """Floating-point operations a second of one large float32 product."""
+def product(device: torch.device) -> Candidate:
+    """One large float32 product, for the rate that the arithmetic could reach."""
     a = torch.randn(2048, 2048, device=device)
-    return rate_of(lambda: torch.mm(a, a), device, 0.5) * 2 * 2048**3
+    return Candidate("", "product", lambda: torch.mm(a, a), 1, 2 * 2048**3, Recipe())
 
 
 def run(
-    device: torch.device, sizes: list[int], seconds: float, rows: int, precision: str, compiled: bool
+    device: torch.device, sizes: list[int], seconds: float, rounds: int, rows: int, precision: str
 ) -> list[dict]:
-    """All settings, all stack sizes."""
-    ceiling, found = gemm_rate(device), []
+    """All settings, all stack sizes; within a setting they take turns."""
+    found = []
     for setting in SETTINGS:
         task = task_of(setting, rows)
-        loop = by_hand(setting, task, device, seconds)
-        found.append(
-            {
-                "setting": setting.name,
-                "what": "plain loop",
-                "rate": loop,
-                "ratio": 1.0,
-                "gemm": loop * setting.flops / ceiling,
-            }
+        recipe = Recipe(
+            epochs=1000, batch_size=setting.batch, precision=precision, compile=device.type == "cuda"
         )
-        print(found[-1], flush=True)
-        for shared in (False, True):
-            for runs in sizes:
-                recipe = Recipe(
-                    epochs=1000,
-                    batch_size=setting.batch,
-                    share_batches=shared,
-                    precision=precision,
-                    compile=compiled,
-                )
-                rate = stacked(setting, task, device, runs, seconds, shared=shared, recipe=recipe)
-                what = f"stack of {runs}, {'one batch for all' if shared else 'own batches'}"
-                found.append({
-                    "setting": setting.name, "what": what, "runs": runs, "shared": shared, "rate": rate,
-                    "ratio": rate / loop, "gemm": rate * setting.flops / ceiling,
-                })  # fmt: skip
-                print(found[-1], flush=True)
-    return [{**row, "ceiling": ceiling} for row in found]
+        kinds = [replace(recipe, share_batches=shared) for shared in (False, True)]
+        stacks = [stacked(setting, task, device, runs, kind) for kind in kinds for runs in sizes]
+        candidates = [product(device), by_hand(setting, task, device), *stacks]
+        ceiling, *rates = take_turns(candidates, device, seconds, rounds)
+        ceiling *= candidates[0].flops
+        for one, rate in zip(candidates[1:], rates, strict=True):
+            row = {"setting": one.setting, "what": one.what, "runs": one.models, "rate": rate}
+            found.append(row | {"ratio": rate / rates[0], "gemm": rate * one.flops / ceiling})
+            print(found[-1], flush=True)
+    return found
 
 
 def table(rows: list[dict], machine: str, command: str) -> str:
@@ -228,8 +219,8 @@ def table(rows: list[dict], machine: str, command: str) -> str:
         "",
         f"`{command}`",
         "",
-        "Model-steps a second; the ratio is to the plain loop of the same run (always float32); the last column",
-        "is the share of the rate that one large float32 product reaches on the same machine.",
+        "Model-steps a second; the ratio is to the plain loop of the same run (always float32); the last",
+        "column is the share of the rate that one large float32 product reaches on the same machine.",
         "",
         "| network | | model-steps/s | ratio | share of GEMM rate |",
         "|---|---|---|---|---|",
@@ -247,7 +238,8 @@ def main() -> None:
     )
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--sizes", type=int, nargs="*", help="stack sizes")
-    parser.add_argument("--seconds", type=float, default=2.0, help="of one stretch; three are timed")
+    parser.add_argument("--seconds", type=float, default=0.3, help="of one stretch")
+    parser.add_argument("--rounds", type=int, default=9, help="stretches of each; the best one counts")
     parser.add_argument("--rows", type=int, default=30_000)
     parser.add_argument("--precision", default="float32", choices=("float32", "tf32"))
     parser.add_argument("--out", type=Path, default=RESULTS)
@@ -255,7 +247,7 @@ def main() -> None:
     device = torch.device(options.device)
     cuda = device.type == "cuda"
     sizes = options.sizes or ([1, 64, 512, 2048] if cuda else [1, 4, 8, 16, 32, 64])
-    found = run(device, sizes, options.seconds, options.rows, options.precision, compiled=cuda)
+    found = run(device, sizes, options.seconds, options.rounds, options.rows, options.precision)
     name = torch.cuda.get_device_name(device) if cuda else f"{torch.get_num_threads()} CPU threads"
     machine = f"{name}, torch {torch.__version__}, Python {platform.python_version()}, {options.precision}"
     command = f"python benchmarks/stacked.py --device {options.device} --precision {options.precision}"

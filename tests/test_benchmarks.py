@@ -109,7 +109,7 @@ def test_a_stack_is_timed_beside_the_plain_loop(tmp_path, monkeypatch):
     stacked = import_module("benchmarks.stacked")
     small = stacked.Setting("tiny", 5, (4,), 1, 8, 1.0, image=True)
     monkeypatch.setattr(stacked, "SETTINGS", (small,))
-    rows = stacked.run(stacked.torch.device("cpu"), [1, 3], 0.01, 64, "float32", compiled=False)
+    rows = stacked.run(stacked.torch.device("cpu"), [1, 3], 0.01, 1, 64, "float32")
     assert [row["what"] for row in rows] == [
         "plain loop",
         *(f"stack of {n}, {kind}" for kind in ("own batches", "one batch for all") for n in (1, 3)),

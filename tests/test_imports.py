@@ -15,7 +15,7 @@ FILES = sorted((SOURCE / "evenhand").rglob("*.py"))
 # Lowest first. A part imports from lower layers and from itself; parts of one layer do not know each other.
 LAYERS = [
     {"records", "arrays", "errors"},
-    {"levels"},
+    {"levels", "kinds"},
     {"groups"},
     {"metrics", "data", "nets", "shifts"},
     {"methods"},

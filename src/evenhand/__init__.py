@@ -63,7 +63,12 @@ __all__ = [
 ]
 
 
+_PARTS = ("data", "methods", "nets", "train")  # so that evenhand.methods.ERM needs no import of its own
+
+
 def __getattr__(name: str) -> Any:
+    if name in _PARTS:
+        return import_module(f"evenhand.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'evenhand' has no attribute '{name}'")
     value = getattr(import_module(_HOMES[name]), name)

@@ -34,18 +34,18 @@ def parse_knobs(given: Sequence[str], defaults: Mapping[str, object], owner: str
     return found
 
 
-def parse_value(name: str, text: str, default: object) -> Any:
+def parse_value(name: str, text: str, default: object, flag: str = "--set") -> Any:
     """One value: as a text where the default is one, else as the number, list or truth value it spells.
 
-    >>> parse_value("shares", "[0.2, 0.8]", None)
-    [0.2, 0.8]
+    >>> parse_value("shares", "[0.2, 0.8]", None), parse_value("widths", "64", (8, 8))
+    ([0.2, 0.8], (64,))
     """
     if isinstance(default, str):
         return text
     if isinstance(default, bool):
         if text.lower() in TRUTH:
             return TRUTH[text.lower()]
-        raise InputError(f"--set {name} takes true or false, not '{text}'")
+        raise InputError(f"{flag} {name} takes true or false, not '{text}'")
     if text.lower() in ("true", "false", "none"):
         text = text.capitalize()
     try:
@@ -53,16 +53,18 @@ def parse_value(name: str, text: str, default: object) -> Any:
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         value = text
     if isinstance(default, (int, float)):
-        return _number(name, text, value, isinstance(default, int))
+        return _number(f"{flag} {name}", text, value, isinstance(default, int))
+    if isinstance(default, tuple) and isinstance(value, (int, float)):
+        return (value,)  # a list of one
     return value
 
 
-def _number(name: str, text: str, value: object, whole: bool) -> float | int:
+def _number(what: str, text: str, value: object, whole: bool) -> float | int:
     if (
         isinstance(value, bool)
         or not isinstance(value, (int, float))
         or (whole and not isinstance(value, int))
     ):
         kind = "a whole number" if whole else "a number"
-        raise InputError(f"--set {name} takes {kind}, not '{text}'")
+        raise InputError(f"{what} takes {kind}, not '{text}'")
     return value if whole else float(value)

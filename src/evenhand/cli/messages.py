@@ -17,6 +17,7 @@ BROKEN_PIPE = 141  # what a shell reports of a program that a closed pipe ended
 PLAIN = {
     "–": "-",
     "−": "-",
+    "±": "+/-",
     "·": "&",
     "×": "x",
     "∞": "inf",
@@ -32,6 +33,9 @@ PLAIN = {
 
 def prepare_streams() -> None:
     """Let text through that the terminal cannot show, in its nearest plain form, instead of failing."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed, as for a service: there is nobody to write for
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - until the program ends
     codecs.register_error("evenhand", _in_plain_letters)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):  # a stream that a test has put there

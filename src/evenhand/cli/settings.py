@@ -29,14 +29,14 @@ def settings(given: Sequence[str] | None, flag: str) -> dict[str, str]:
     return found
 
 
-def typed(given: Mapping[str, str], defaults: Mapping[str, object]) -> dict[str, Any]:
+def typed(given: Mapping[str, str], defaults: Mapping[str, object], flag: str = "--set") -> dict[str, Any]:
     """Each text as the kind of its default; a name without one stays a text, for its owner to refuse.
 
     >>> typed({"eta": "1", "widths": "100,64", "x": "1"}, {"eta": 0.01, "widths": (64, 64)})
     {'eta': 1.0, 'widths': (100, 64), 'x': '1'}
     """
     return {
-        name: parse_value(name, text, defaults[name]) if name in defaults else text
+        name: parse_value(name, text, defaults[name], flag) if name in defaults else text
         for name, text in given.items()
     }
 

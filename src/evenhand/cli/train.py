@@ -61,7 +61,8 @@ def train(
         "schedule": schedule, "patience": patience,
     }  # fmt: skip
     named = net_for(task, net).name
-    options = typed(settings(net_option, "--net-set"), NETS[named].options() if net_option else {})
+    known = NETS[named].options() if net_option else {}
+    options = typed(settings(net_option, "--net-set"), known, "--net-set")
     names = protected(task, _listed(protect))
     cooked = recipe_for(task, **recipe_values(recipe, short))
     shown = watched(watch, task, names)
@@ -90,7 +91,7 @@ def load_task(name: str, texts: Mapping[str, str], quiet: bool = False) -> Task:
     from evenhand.evaluation.defaults import HELD_OUT
 
     defaults = find_dataset(name).knobs()
-    knobs = typed(texts, defaults)
+    knobs = typed(texts, defaults, "--data-set")
     asks = "validation" in defaults and "validation" not in knobs
     if asks and defaults["validation"] == 0:
         knobs["validation"] = HELD_OUT
@@ -120,7 +121,7 @@ def recipe_values(given: Sequence[str] | None, short: Mapping[str, Any]) -> dict
     own = {name: value for name, value in short.items() if value is not None}
     for name in own.keys() & texts.keys():
         raise InputError(f"--recipe {name} and --{name.replace('_', '-')} say the same; give one of them")
-    return {**typed(texts, {item.name: item.default for item in fields(Recipe)}), **own}
+    return {**typed(texts, {item.name: item.default for item in fields(Recipe)}, "--recipe"), **own}
 
 
 def watched(key: str | None, task: Task, protect: tuple[str, ...]) -> str | None:

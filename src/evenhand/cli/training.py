@@ -14,6 +14,7 @@ import typer
 from evenhand.cli import messages
 from evenhand.cli.live import spell_seconds, training
 from evenhand.cli.stopping import between_steps
+from evenhand.errors import InputError
 
 if TYPE_CHECKING:
     from evenhand.data.task import Task
@@ -43,6 +44,8 @@ class Plan:
         from evenhand.train.fit import device_of
 
         device_of(self.device)
+        if "test" not in self.task.split:
+            raise InputError(f"'{self.task.name}' has no rows for the test, so there is nothing to audit")
         problem = Problem.of(self.task, self.protect)
         for method in self.methods.values():
             method.check(problem)

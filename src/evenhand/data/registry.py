@@ -9,8 +9,8 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
-from evenhand.data.knob_kinds import checked_knob
 from evenhand.errors import InputError
+from evenhand.kinds import checked_kind
 
 if TYPE_CHECKING:
     from evenhand.data.cache import Progress
@@ -86,7 +86,12 @@ def load(name: str, *, progress: Progress | None = None, **knobs: object) -> Tas
         if knob not in known:
             raise InputError(_unknown(f"the data set '{name}' has no knob", knob, known, "Its knobs"))
     declared = inspect.signature(loader).parameters
-    knobs = {knob: checked_knob(knob, given, declared[knob].annotation) for knob, given in knobs.items()}
+    knobs = {
+        knob: checked_kind(
+            f"the knob {knob}", given, declared[knob].annotation, 0 if knob == "seed" else None
+        )
+        for knob, given in knobs.items()
+    }
     if PROGRESS in declared:
         knobs = {**knobs, PROGRESS: progress}
     return loader(**knobs).check()

@@ -81,7 +81,8 @@ def _prediction_rows(fitted: Fitted) -> Iterator[list[object]]:
     binary = not fitted.multi_label and len(fitted.classes) == 2
     labels = [f"{kind}_{name}" for name in fitted.classes for kind in ("label", "prediction")]
     head = labels if fitted.multi_label else ["label", "prediction", *(["score"] if binary else [])]
-    yield ["run", "row", *fitted.protect, *head]
+    taken = {"run", "row", *head}  # an attribute may be called so: two columns must not be
+    yield ["run", "row", *(f"attribute {name}" if name in taken else name for name in fitted.protect), *head]
     several = len(fitted.tasks) > 1
     shared = None if several else part_scores(fitted, fitted.tasks[0], "test")
     for run, seed in enumerate(fitted.seeds):

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.errors import InputError
+from evenhand.kinds import checked_kind
 from evenhand.nets.names import no_such
 
 if TYPE_CHECKING:
@@ -41,6 +42,12 @@ class NetKind:
         module, name = self.home.split(":")
         found: Callable[..., Net] = getattr(import_module(f"evenhand.nets.{module}"), name)
         return found
+
+    def checked(self, option: str, value: Any) -> Any:
+        """The value itself if it is of the option's kind."""
+        declared = inspect.signature(self.builder()).parameters[option].annotation
+        what, least = f"the network '{self.name}': {option}", 1 if declared == "int" else None
+        return checked_kind(what, value, declared, least)
 
     def options(self) -> dict[str, object]:
         """The options with their defaults."""
@@ -104,7 +111,8 @@ class NetSpec:
             if option not in known:
                 raise InputError(no_such(f"the network '{name}' has no option", option, known, "Its options"))
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "options", tuple((key, _hashable(given[key])) for key in sorted(given)))
+        checked = {key: NETS[name].checked(key, _hashable(value)) for key, value in given.items()}
+        object.__setattr__(self, "options", tuple((key, checked[key]) for key in sorted(checked)))
 
     def build(self, input_shape: Sequence[int], outputs: int) -> Net:
         """A network for inputs of this shape with this many outputs, drawn from torch's generator."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import os
+import time
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -22,6 +23,7 @@ from torch import Tensor
 from evenhand.errors import InputError
 
 FACTS = "facts.json"
+HOUR = 3600.0  # seconds; nobody takes that long to write a file
 # What reading a damaged archive raises: TypeError where a header says that it is another kind of file,
 # NotImplementedError where it names another compression.
 DAMAGE = (OSError, ValueError, KeyError, EOFError, TypeError, NotImplementedError, zipfile.BadZipFile)
@@ -48,6 +50,10 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor], facts: Mapping[str, 
 def written_whole(path: Path) -> Iterator[Path]:
     """Gives a file beside the path to write into, which then takes its place; an error leaves the old one."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    for left in path.parent.glob(f".{path.name}.*.part"):  # by a process that was killed while it wrote
+        with suppress(FileNotFoundError):  # or by one that has just finished
+            if time.time() - left.stat().st_mtime > HOUR:
+                left.unlink()
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         yield partial

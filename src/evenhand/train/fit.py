@@ -21,7 +21,7 @@ from evenhand.train.stack import seeded
 from evenhand.train.trainer import Trainer
 
 CACHED_NUMBERS = 3_000_000  # parameters of a stack that a CPU's cache serves well
-MOST_ON_CPU = 32
+MOST_ON_CPU = 64
 MOST_ON_GPU = 2048
 GPU_COPIES = 12  # parameter-sized arrays that training holds: parameters, gradients, moments, work space
 
