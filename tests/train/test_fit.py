@@ -113,7 +113,7 @@ def test_how_many_runs_share_a_stack(kit):
     size = lambda net, **more: stack_size_for(  # noqa: E731
         runs_of(2), [kit.task()], net, ["a0"], torch.device("cpu"), **more
     )
-    assert size(NET) == 32
+    assert size(NET) == 64
     assert size(NetSpec("mlp", widths=(1000, 1000))) == 2  # a million numbers each
     assert size(NetSpec("mlp", widths=(4000, 4000))) == 1
     assert size(NetSpec("mlp", widths=(4000, 4000)), wanted=8) == 8  # as asked

@@ -75,11 +75,15 @@ class Linear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """`[..., outputs]` for `x [..., inputs]`."""
+        return self.columns(x.mT).mT
+
+    def columns(self, x: Tensor) -> Tensor:
+        """The same for rows that stand as columns: fresh memory `[outputs, B]` for `x [inputs, B]`."""
+        bias = self.bias[:, None]
         if not self._spare or x.device.type != "cpu":
-            product = self.weight @ x.mT
-            return product.add_(self.bias[:, None]).mT  # in place: one pass over memory less
-        product = F.pad(self.weight, (0, 0, 0, self._spare)) @ x.mT
-        return product[..., : len(self.bias), :].mT + self.bias
+            return (self.weight @ x).add_(bias)  # in place: a pass over memory less
+        product = F.pad(self.weight, (0, 0, 0, self._spare)) @ x
+        return product[..., : len(self.bias), :] + bias
 
     def extra_repr(self) -> str:
         return f"{self.weight.shape[1]}, {self.weight.shape[0]}"

@@ -59,7 +59,8 @@ def written_whole(path: Path) -> Iterator[Path]:
         yield partial
         os.replace(partial, path)
     except OSError as error:
-        error.filename = str(path)  # a full disk does not say which file it was for
+        if error.errno is not None:  # a full disk does not say which file it was for
+            error.filename = str(path)
         raise
     finally:
         partial.unlink(missing_ok=True)
