@@ -63,7 +63,8 @@ __all__ = [
 ]
 
 
-_PARTS = ("data", "methods", "nets", "train")  # so that evenhand.methods.ERM needs no import of its own
+# so that evenhand.methods.ERM needs no import of its own
+_PARTS = ("data", "methods", "nets", "statistics", "train")
 
 
 def __getattr__(name: str) -> Any:

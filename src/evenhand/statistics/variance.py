@@ -104,7 +104,5 @@ def percent_text(value: float) -> str:
     """
     if not np.isfinite(value):
         return "-"
-    percent = Decimal(repr(significant(float(value)))) * 100
-    if 0 < percent < Decimal("0.1"):
-        return "<0.1"
-    return str(percent.quantize(Decimal("0.1"), rounding=ROUND_HALF_EVEN))
+    percent = 100 * significant(float(value))  # in floats, as S0's program: 9 of its cells would else differ
+    return "<0.1" if 0 < percent < 0.1 else f"{percent:.1f}"

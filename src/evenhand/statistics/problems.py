@@ -1,0 +1,81 @@
+"""One method against the base over several problems: the mean difference, wins, ties and losses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenhand.arrays import FloatArray
+from evenhand.errors import InputError
+from evenhand.statistics.effects import mean_interval
+from evenhand.statistics.outcome import ALPHA, NAN, undefined
+from evenhand.statistics.paired import wilcoxon
+from evenhand.statistics.power import attainable_p
+from evenhand.statistics.samples import numbers
+from evenhand.statistics.verdicts import verdict
+
+
+@dataclass(frozen=True)
+class Combined:
+    """Over problems: mean difference (other - base), Student's interval, Wilcoxon's p, and who won where."""
+
+    mean: float
+    low: float
+    high: float
+    p: float
+    wins: int
+    ties: int
+    losses: int
+    problems: int
+    verdict: str
+    why: str
+
+
+def combine(
+    differences: object,
+    better: str = "lower",
+    verdicts: object = None,
+    tie: float = 0.0,
+    confidence: float = 0.95,
+    alpha: float = ALPHA,
+) -> Combined:
+    """Sum up one difference (other - base) for each problem; undefined ones are left out.
+
+    Every problem counts the same, however many rows and runs it has, and the interval is over problems like
+    these: what another problem would do, not another seed. A win is a difference on the better side by more
+    than `tie`; with `verdicts` (one word a problem, as of `compare_runs`), only one that was shown, all
+    others tie.
+
+    >>> found = combine([-0.02, -0.03, -0.01, 0.01, -0.04, -0.05, -0.06])
+    >>> found.wins, found.ties, found.losses, round(found.mean, 4), found.verdict
+    (6, 0, 1, -0.0286, 'lower')
+    >>> combine([-0.02, -0.03], verdicts=["lower", "no difference shown"]).ties
+    1
+    """
+    given = numbers(differences)
+    known = given[~np.isnan(given)]
+    turn = {"lower": -1.0, "higher": 1.0}.get(better)
+    if turn is None:
+        raise InputError(f"better must be 'lower' or 'higher', not '{better}'")
+    gains = turn * (known if verdicts is None else _shown(given, verdicts))
+    room = tie if verdicts is None else 0.0
+    mean = float(known.mean()) if len(known) else NAN
+    told = (
+        wilcoxon(np.zeros(len(known)), known, alpha=alpha) if len(known) > 1 else undefined("two-sided", "")
+    )
+    said = verdict(told, mean, attainable_p("wilcoxon", len(known), len(known)), alpha=alpha)
+    return Combined(
+        mean, *mean_interval(known, confidence), told.p, int((gains > room).sum()),
+        int((np.abs(gains) <= room).sum()), int((gains < -room).sum()), len(known),
+        said.word.replace("runs", "problems"), said.why.replace("runs", "problems"),
+    )  # fmt: skip
+
+
+def _shown(differences: FloatArray, verdicts: object) -> FloatArray:
+    """-1, 0 or 1 for each problem with a difference: what its own runs have shown."""
+    words = list(verdicts) if isinstance(verdicts, (list, tuple)) else []
+    if len(words) != len(differences):
+        raise InputError(f"there are {len(words)} verdicts for {len(differences)} problems")
+    signs = np.array([{"lower": -1.0, "higher": 1.0}.get(word, 0.0) for word in words])
+    return signs[~np.isnan(differences)]
