@@ -56,3 +56,37 @@ def tradeoff() -> dict[str, Any]:
 @pytest.fixture
 def many_models() -> dict[str, Any]:
     return samples().comparison(models=12, classes=100, n=4000)
+
+
+@cache
+def study_samples() -> ModuleType:
+    place = Path(__file__).with_name("study_sample.py")
+    spec = importlib.util.spec_from_file_location("report_study_sample", place)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(name="study_samples")
+def study_samples_fixture() -> ModuleType:
+    return study_samples()
+
+
+@cache
+def built_study(name: str) -> dict[str, Any]:
+    return getattr(study_samples(), name)()
+
+
+@pytest.fixture
+def study() -> dict[str, Any]:
+    return copy.deepcopy(built_study("study"))
+
+
+@pytest.fixture
+def unfinished_study() -> dict[str, Any]:
+    return copy.deepcopy(built_study("unfinished"))
+
+
+@pytest.fixture
+def empty_study() -> dict[str, Any]:
+    return copy.deepcopy(built_study("empty"))

@@ -9,6 +9,7 @@ from typing import Any
 
 from evenhand.report import audit as audit_page
 from evenhand.report import comparison as comparison_page
+from evenhand.report import study_figures
 from evenhand.report import tradeoff as tradeoff_page
 from evenhand.report.names import main_rates
 from evenhand.report.png import to_png
@@ -19,7 +20,8 @@ WIDE = 0  # figures are drawn for wide and for narrow screens; a file takes the 
 
 def figures(body: Json) -> dict[str, str]:
     """Every figure of a result as an SVG text, by a name that can be a file's."""
-    found = {"comparison": _of_comparison, "tradeoff": _of_tradeoff}.get(body["kind"], _of_audit)(body)
+    known = {"comparison": _of_comparison, "tradeoff": _of_tradeoff, "study": study_figures.figures}
+    found = known.get(body["kind"], _of_audit)(body)
     return {_file_name(title): svg for title, svg in found.items()}
 
 

@@ -20,13 +20,14 @@ METHOD = ("confidence", "resampling", "replicates", "seed", "min_count", "conven
 RECORDS = ("versions", "files", "privileged", "smoothing")
 
 
-def render(template: str, **context: Any) -> str:
-    """The page, with its style and script inside and a policy that forbids every request.
+def render(template: str, *, scripts: tuple[str, ...] = ("script.js",), **context: Any) -> str:
+    """The page, with its style and `scripts` inside and a policy that forbids every request.
 
     Style and script are allowed by their hashes, so that markup in a group's name could not run even if the
     escaping failed.
     """
-    style, script = palette.stylesheet() + _asset("style.css"), _asset("script.js")
+    style = palette.stylesheet() + _asset("style.css")
+    script = "".join(_asset(name) for name in scripts)
     policy = (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "base-uri 'none'; form-action 'none'"

@@ -59,11 +59,12 @@ def train_runs(
     tell: Tell | None = None,
     folder: Path | None = None,
     watch: Sequence[str] = (),
+    every: float = 60.0,
 ) -> list[Trainer]:
     """Train all runs; those that can be are stacked, at most `stack_size` at a time.
 
-    With a folder, each stack keeps a checkpoint there, and what was finished is not trained again. A stack
-    that does not fit on the GPU is split in two and tried again.
+    With a folder, each stack keeps a checkpoint there (written `every` so many seconds), and what was finished
+    is not trained again. A stack that does not fit on the GPU is split in two and tried again.
     """
     device = torch.device(device)
     size = stack_size_for(runs, tasks, net, protect, device, stack_size)
@@ -76,7 +77,9 @@ def train_runs(
         mine = _recipe_of(recipe, places, len(runs))
         own, used = _tasks_of([runs[place] for place in places], tasks)
         try:  # no name is bound to a trainer that may fail: it would hold on to the memory it did get
-            made = Trainer(own, used, net, mine, protect=protect, device=device, watch=watch).fit(told, file)
+            made = Trainer(own, used, net, mine, protect=protect, device=device, watch=watch).fit(
+                told, file, every
+            )
             done.append((places[0], made))
         except torch.cuda.OutOfMemoryError:
             if len(places) == 1:

@@ -56,13 +56,14 @@ def tradeoff(
     ys = [v for spot in spots for v in (spot.y, *spot.y_range, *(y for _, _, y in spot.runs))]
     across = nice_scale(xs, LEFT, width - RIGHT, 5)
     down = nice_scale([*([] if higher else [0.0]), *ys], height - BOTTOM, TOP, 5)
-    parts = _axes(across, down, y_axis, higher) + _frontier(spots, frontier, across, down, higher)
+    parts = axes(across, down, y_axis, higher) + _frontier(spots, frontier, across, down, higher)
     parts += [part for i, spot in enumerate(spots) for part in _runs(i, spot, across, down)]
-    parts += [part for i, spot in enumerate(spots) for part in _mean(i, spot, across, down)]
-    return figure(width, height, title, _description(spots), parts + _names(spots, across, down))
+    parts += [part for i, spot in enumerate(spots) for part in mean_mark(i, spot, across, down)]
+    return figure(width, height, title, _description(spots), parts + name_labels(spots, across, down))
 
 
-def _axes(across: Scale, down: Scale, y_axis: str, higher: bool) -> list[str]:
+def axes(across: Scale, down: Scale, y_axis: str, higher: bool, x_axis: str = "accuracy") -> list[str]:
+    """Grid, ticks, and what is written at the two axes."""
     parts = [line(across(x), down.end, across(x), down.start, "grid") for x in across.ticks]
     parts += [
         line(across.start, down(y), across.end, down(y), "axis" if y == 0 else "grid") for y in down.ticks
@@ -71,7 +72,7 @@ def _axes(across: Scale, down: Scale, y_axis: str, higher: bool) -> list[str]:
         text(across(x), down.start + 16, tick_label(x), "ts", 11, text_anchor="middle") for x in across.ticks
     ]
     parts += [text(LEFT - 6, down(y) + 4, tick_label(y), "ts", 11, text_anchor="end") for y in down.ticks]
-    parts.append(text(across.end, down.start + 36, "accuracy  (higher →)", "ts", 12, text_anchor="end"))
+    parts.append(text(across.end, down.start + 36, f"{x_axis}  (higher →)", "ts", 12, text_anchor="end"))
     aim = "higher is nearer to equality ↑" if higher else "lower is nearer to equality ↓"
     return [*parts, text(2, 14, f"{clip(y_axis, across.end - 150, 12)}  ({aim})", "ts", 12)]
 
@@ -80,8 +81,15 @@ def _frontier(
     spots: Sequence[Spot], names: Sequence[str], across: Scale, down: Scale, higher: bool
 ) -> list[str]:
     """The edge of what was reached: down to the most accurate, then to the left, step by step."""
-    places = {spot.name: (across(spot.x), down(spot.y)) for spot in spots}
-    ordered = sorted((places[name] for name in names if name in places), reverse=True)
+    places = {spot.name: (spot.x, spot.y) for spot in spots}
+    return staircase([places[name] for name in names if name in places], across, down, higher)
+
+
+def staircase(
+    points: Sequence[tuple[float, float]], across: Scale, down: Scale, higher: bool = False
+) -> list[str]:
+    """The line through points of which none is beaten, in steps: from the most accurate one to the left."""
+    ordered = sorted(((across(x), down(y)) for x, y in points), reverse=True)
     if not ordered:
         return []
     corners = [(ordered[0][0], down.start if higher else down.end), ordered[0]]
@@ -101,7 +109,8 @@ def _runs(i: int, spot: Spot, across: Scale, down: Scale) -> list[str]:
     ]
 
 
-def _mean(i: int, spot: Spot, across: Scale, down: Scale) -> list[str]:
+def mean_mark(i: int, spot: Spot, across: Scale, down: Scale) -> list[str]:
+    """A mean with the cross of its two intervals."""
     x, y, style = across(spot.x), down(spot.y), f"o{i % 8}"
     parts = []
     if all(defined(end) for end in spot.x_range):
@@ -113,7 +122,7 @@ def _mean(i: int, spot: Spot, across: Scale, down: Scale) -> list[str]:
     return [*parts, symbol(i, x, y, spot.tip, size=1.6)]
 
 
-def _names(spots: Sequence[Spot], across: Scale, down: Scale) -> list[str]:
+def name_labels(spots: Sequence[Spot], across: Scale, down: Scale) -> list[str]:
     """Names beside their means, where they cover neither each other nor another mark if that can be."""
     taken = [box for spot in spots for box in _crosses(spot, across, down)]
     parts = []

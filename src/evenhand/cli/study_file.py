@@ -1,0 +1,36 @@
+"""The study that a command is given, by name or as a file; all its mistakes are told, a line each."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+
+from evenhand.cli import messages
+from evenhand.errors import InputError
+
+if TYPE_CHECKING:
+    from evenhand.study.spec import Study
+
+
+def read(name: str) -> Study:
+    """The study, checked; a file with several mistakes ends the program with all of them."""
+    from evenhand.study.read import read_study
+
+    try:
+        return read_study(name)
+    except InputError as error:
+        lines = str(error).splitlines()
+        if len(lines) < 2:
+            raise
+        for line in lines:
+            print(f"error: {line}", file=sys.stderr)
+        raise typer.Exit(messages.WRONG_INPUT) from None
+
+
+def smoke_of(study: Study) -> Study:
+    """The small form, or a sentence that there is none."""
+    if study.smoke is None:
+        raise InputError(f"the study '{study.name}' has no smoke form")
+    return study.smoke

@@ -1,0 +1,85 @@
+"""Every method against the base: how far each metric moved, and whether the runs show it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from evenhand.evaluation.study.pairing import shared_runs
+from evenhand.evaluation.study.setup import Arm, Setup, cost_of
+from evenhand.metrics.catalogue import CATALOGUE
+from evenhand.statistics.comparing import RunComparison, compare_runs, judge
+from evenhand.statistics.verdicts import HIGHER, LOWER
+
+Against = dict[str, dict[str, Any]]
+FEWEST_PAIRS = 2
+WORDS = {
+    "mann-whitney": "Mann-Whitney's U of the runs of both, two-sided",
+    "wilcoxon": "Wilcoxon's signed ranks of the seed-by-seed differences, two-sided",
+    "permutation": "a permutation test of the means, seed by seed where both have the seeds, two-sided",
+}
+POSTHOC = "Mann-Whitney's U of the runs of both, one-sided, the side chosen after seeing the means (S0)"
+CORRECTED = {
+    "holm": "p-values by Holm over all methods, metrics and problems",
+    "benjamini-hochberg": "p-values by Benjamini and Hochberg over all methods, metrics and problems",
+    "none": "p-values as they are, not corrected for many tests",
+}
+
+
+def against_base(setup: Setup) -> dict[tuple[int, str], Against]:
+    """All methods of all problems against the base; p-values are corrected over all of them together."""
+    pairs = [
+        (arm, base, key)
+        for arm in setup.arms
+        for base in (setup.base_of(arm.place[0]),)
+        if base is not None and base is not arm
+        for key in setup.keys
+    ]
+    judged = judge([_compared(setup, *pair) for pair in pairs], setup.report.correction)
+    found: dict[tuple[int, str], Against] = {}
+    for (arm, _, key), comparison in zip(pairs, judged, strict=True):
+        found.setdefault(arm.place, {})[key] = comparison.to_dict()
+    return found
+
+
+def _compared(setup: Setup, arm: Arm, base: Arm, key: str) -> RunComparison:
+    """Seed by seed where both have at least two seeds in common, else as two samples."""
+    report = setup.report
+    a, b = shared_runs(base.seeds, base.values[key], arm.seeds, arm.values[key])
+    paired = len(a) >= FEWEST_PAIRS
+    if not paired and report.test != "wilcoxon":
+        a, b = base.values[key], arm.values[key]
+    return compare_runs(
+        a, b, report.test, "artifact" if as_published(setup) else "plain", setup.alpha, paired,
+        report.confidence,
+    )  # fmt: skip
+
+
+def as_published(setup: Setup) -> bool:
+    """Whether the tests are S0's own, by the study's convention."""
+    return setup.report.convention != "strict" and setup.report.test == "mann-whitney"
+
+
+def words_of_tests(setup: Setup) -> str:
+    """How differences are judged, in a sentence."""
+    report = setup.report
+    test = POSTHOC if as_published(setup) else WORDS.get(report.test, report.test)
+    return (
+        f"{test}; {CORRECTED.get(report.correction, report.correction)}; a difference is shown at "
+        f"p ≤ {setup.alpha:.3g}; intervals of differences are over seeds (one by one where both have them), "
+        "so they hold the chance of training again and not that of other test rows"
+    )
+
+
+def better_or_worse(key: str, entry: Mapping[str, Any], base_mean: float) -> int:
+    """Whether a shown difference is for the better (1) or the worse (-1) by the catalogue; 0 if neither.
+
+    >>> better_or_worse("tpr.gap", {"verdict": "lower", "difference": -0.1}, 0.2)
+    1
+    """
+    if entry["verdict"] not in (LOWER, HIGHER) or CATALOGUE[key].better == "none":
+        return 0
+    before, after = cost_of(base_mean, key), cost_of(base_mean + entry["difference"], key)
+    return int(np.sign(before - after))

@@ -1,0 +1,74 @@
+"""The leader table: every method over all problems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from evenhand.arrays import FloatArray
+from evenhand.evaluation.study.against import Against, better_or_worse
+from evenhand.evaluation.study.numbers import numbers_of
+from evenhand.evaluation.study.ranks import mean_ranks, means_table
+from evenhand.evaluation.study.setup import Setup, cost_of
+from evenhand.statistics.problems import combine
+
+Place = tuple[int, str]
+
+
+def leaders(setup: Setup, against: Mapping[Place, Against]) -> list[dict[str, Any]]:
+    """Each method's mean over problems, mean rank, and how often it beat the base; best first.
+
+    Several problems: the interval is Student's over the problems' means, the verdict Wilcoxon's over them.
+    One problem: both are those of its seeds.
+    """
+    numbers: dict[str, dict[str, Any]] = {}
+    for key in setup.keys:
+        methods, table = means_table(setup, key)
+        ranks = mean_ranks(table, key)
+        for column, method in enumerate(methods):
+            entry: dict[str, Any] = {
+                **_mean(setup, method, key, table[:, column]), "mean_rank": float(ranks[column]),
+                **_won(setup, method, key, against), "verdict": _verdict(setup, method, key, against),
+            }  # fmt: skip
+            numbers.setdefault(method, {})[key] = entry
+    order = sorted(numbers, key=lambda method: _first(setup, numbers[method]))
+    return [{"method": method, "numbers": numbers[method]} for method in order]
+
+
+def _first(setup: Setup, numbers: Mapping[str, Any]) -> float:
+    """Methods stand in the order of the selection metric if it is reported, else of accuracy."""
+    key = setup.selected.spec.metric if setup.selected.spec.metric in numbers else setup.keys[0]
+    mean = numbers[key]["mean"]
+    return cost_of(mean, key) if np.isfinite(mean) else np.inf
+
+
+def _mean(setup: Setup, method: str, key: str, means: FloatArray) -> dict[str, float]:
+    values = means
+    if len(means) == 1:
+        values = next((arm.values[key] for arm in setup.arms if arm.place[1] == method), means)
+    found = numbers_of(values, key, setup.report.confidence)
+    return {name: found[name] for name in ("mean", "low", "high")}
+
+
+def _won(setup: Setup, method: str, key: str, against: Mapping[Place, Against]) -> dict[str, int]:
+    """On how many problems it is shown to be better or worse than the base; the rest are ties."""
+    signs = [
+        better_or_worse(key, entry[key], base.mean(key))
+        for (problem, name), entry in against.items()
+        for base in (setup.base_of(problem),)
+        if name == method and base is not None
+    ]
+    return {"wins": signs.count(1), "losses": signs.count(-1), "ties": signs.count(0)}
+
+
+def _verdict(setup: Setup, method: str, key: str, against: Mapping[Place, Against]) -> str | None:
+    """Lower or higher than the base, over problems (or over the seeds of the only one); None for the base."""
+    found = [entry[key] for (_, name), entry in against.items() if name == method]
+    if not found:
+        return None
+    if len(setup.frame.layout.problems) == 1:
+        return str(found[0]["verdict"])
+    differences = [np.nan if entry["difference"] is None else entry["difference"] for entry in found]
+    return combine(differences, confidence=setup.report.confidence, alpha=setup.alpha).verdict

@@ -1,0 +1,104 @@
+"""What makes a study weaker than it looks, in sentences that stand at the top of its report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from evenhand.evaluation.options import SMALL_GROUP
+from evenhand.evaluation.study.setup import Setup
+from evenhand.study.select_words import ORACLE
+
+FEW_SEEDS = 5
+
+
+def notes(setup: Setup, budget: Mapping[str, Any], problems: Sequence[Mapping[str, Any]]) -> list[str]:
+    """All notes of a study, the gravest first."""
+    found = [*_selection(setup), *_runs(setup), *_seeds(setup)]
+    if not budget["equal"]:
+        found.append(budget["words"])
+    return [*found, *_small(problems), *_undefined(setup), *_scores(setup), *setup.selected.notes]
+
+
+def _selection(setup: Setup) -> list[str]:
+    spec, report = setup.selected.spec, setup.report
+    several = any(choice.runners_up for choice in setup.selected.choices)
+    if setup.selected.oracle:
+        return [f"settings were {ORACLE}"] if several else []
+    if spec.part == report.part and several:
+        return [f"settings were chosen on the {spec.part} rows, which are also those that are reported"]
+    return []
+
+
+def _runs(setup: Setup) -> list[str]:
+    frame, found = setup.frame, []
+    failed, done = int(frame.failed.sum()), int(frame.done.sum())
+    if failed:
+        found.append(f"{failed} of {frame.n} runs failed and take no part; their reasons are listed")
+    if frame.n - done - failed:
+        found.append(f"{frame.n - done - failed} of {frame.n} runs are not there yet: numbers may move")
+    for problem, entry in enumerate(frame.layout.problems):
+        if not setup.of_problem(problem):
+            found.append(f"{entry.id} has nothing to report yet")
+        elif setup.base_of(problem) is None:
+            found.append(f"{entry.id} has no finished run of the base {setup.base}: nothing is compared")
+    return found + _sources(setup)
+
+
+def _sources(setup: Setup) -> list[str]:
+    """Runs taken from a file that another version made."""
+    columns, rows = setup.frame.columns, np.flatnonzero(setup.frame.done).tolist()
+    version = "evenhand"
+    own = {(columns["versions"][row] or {}).get(version) for row in rows if columns["source"][row] == "run"}
+    reused = [row for row in rows if columns["source"][row] != "run"]
+    other = {(columns["versions"][row] or {}).get(version, "unknown") for row in reused} - own
+    if not reused:
+        return []
+    made = f", made by version {', '.join(sorted(map(str, other)))}" if other else ""
+    return [f"{len(reused)} of {len(rows)} runs were taken from a file and not trained here{made}"]
+
+
+def _seeds(setup: Setup) -> list[str]:
+    fewest = min((len(arm.seeds) for arm in setup.arms), default=FEW_SEEDS)
+    found = []
+    if fewest == 1:
+        found.append("one seed tells nothing of what training again would change; give several")
+    elif fewest < FEW_SEEDS:
+        found.append(f"some methods have only {fewest} seeds: intervals over seeds are wide and tests weak")
+    seeded = [task.get("name") or task["data"] for task in setup.frame.study.get("tasks") or ()
+              if task.get("seeded")]  # fmt: skip
+    if seeded:
+        found.append(
+            f"each seed has its own split of {', '.join(seeded)}: deviations over seeds hold other rows too"
+        )
+    return found
+
+
+def _small(problems: Sequence[Mapping[str, Any]]) -> list[str]:
+    found = []
+    for problem in problems:
+        small = [f"{group['name']} ({group['n']})" for group in problem["groups"] if group["n"] < SMALL_GROUP]
+        if small:
+            shown = ", ".join(small[:5]) + (f" and {len(small) - 5} more" if len(small) > 5 else "")
+            found.append(f"{problem['id']}: groups with fewer than {SMALL_GROUP} rows: {shown}")
+    return found
+
+
+def _undefined(setup: Setup) -> list[str]:
+    found = []
+    for key in setup.keys:
+        values = [arm.values[key] for arm in setup.arms]
+        missing = sum(int(np.isnan(entry).sum()) for entry in values)
+        total = sum(len(entry) for entry in values)
+        if missing:
+            found.append(f"{key} is undefined in {missing} of the {total} runs shown, which are left out")
+    return found
+
+
+def _scores(setup: Setup) -> list[str]:
+    keys = [metric.key for metric in setup.metrics if metric.needs == "scores"]
+    if not keys:
+        return []
+    return [f"what other test rows would change in {', '.join(keys)} is not worked out: it needs the rows"]

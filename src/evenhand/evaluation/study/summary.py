@@ -1,0 +1,88 @@
+"""A whole study as one dictionary: what was run, what was chosen, what it shows, and how far to trust it."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from typing import Any
+
+from evenhand.evaluation.study.against import against_base, words_of_tests
+from evenhand.evaluation.study.budget import budget
+from evenhand.evaluation.study.correlations import spearman_matrices
+from evenhand.evaluation.study.cost import costs
+from evenhand.evaluation.study.frontier import points
+from evenhand.evaluation.study.leaders import leaders
+from evenhand.evaluation.study.notes import notes
+from evenhand.evaluation.study.problems import problem_entry
+from evenhand.evaluation.study.ranks import rank_tables
+from evenhand.evaluation.study.setup import Setup
+from evenhand.evaluation.study.state import environment, state
+from evenhand.evaluation.study.variance import row_deviations, variance_rows
+from evenhand.evaluation.values import plain
+from evenhand.study.frame import Frame
+
+Progress = Callable[[str], None]
+
+
+def summarise(store: Any, *, replicates: int = 200, progress: Progress | None = None) -> dict[str, Any]:
+    """The study of a store (or a frame) as plain values, finished or not; NaN is None. Reports read this.
+
+    `replicates` are drawn for each run of a chosen setting to see what other test rows would change (fewer
+    where there are many runs, none for 0); `progress` is told what is being worked out.
+    """
+    tell = progress or (lambda words: None)
+    tell("reading the runs")
+    frame = Frame.open(store)
+    setup = Setup.of(frame, replicates)
+    tell("comparing with the base")
+    against = against_base(setup)
+    tell("resampling the test rows")
+    rows = row_deviations(setup)
+    tell("putting the problems together")
+    problems = [problem_entry(setup, number, rows, against) for number in range(len(frame.layout.problems))]
+    spent = budget(frame)
+    body = {
+        **_head(setup, frame.failures), "budget": spent, "problems": problems, "ranks": rank_tables(setup),
+        "leaders": leaders(setup, against), "variance": variance_rows(setup, rows),
+        "cost": costs(setup, against), "spearman": spearman_matrices(setup), "settings": _settings(setup),
+        "environment": environment(frame), "notes": notes(setup, spent, problems),
+    }  # fmt: skip
+    clean: dict[str, Any] = plain(body)
+    for number, problem in enumerate(clean["problems"]):  # plain from the start: they are the bulk of it
+        problem["points"] = points(setup, number)
+    return clean
+
+
+def _head(setup: Setup, failures: list[dict[str, Any]]) -> dict[str, Any]:
+    """What was declared and how it is judged."""
+    from evenhand import __version__
+
+    study, report, spec = setup.frame.study, setup.report, setup.selected.spec
+    created = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    return {
+        "kind": "study", "evenhand": __version__, "name": study.get("name", ""),
+        "title": study.get("title") or study.get("name", ""), "about": study.get("about", ""),
+        "created": created, "state": state(setup.frame, failures), "spec": study,
+        "metrics": [_metric(setup, key) for key in setup.keys],
+        "accuracy": report.accuracy, "base": setup.base, "confidence": report.confidence, "part": report.part,
+        "selection": {"rule": spec.rule, "metric": spec.metric, "part": spec.part,
+                      "oracle": setup.selected.oracle, "words": setup.selected.words},
+        "tests": {"test": report.test, "correction": report.correction, "words": words_of_tests(setup)},
+    }  # fmt: skip
+
+
+def _metric(setup: Setup, key: str) -> dict[str, Any]:
+    metric = next(metric for metric in setup.metrics if metric.key == key)
+    return {name: getattr(metric, name) for name in ("key", "name", "better", "ideal", "formula")}
+
+
+def _settings(setup: Setup) -> list[dict[str, Any]]:
+    """What was chosen for each method, by what, and how many other settings could have been."""
+    return [
+        {
+            "problem": setup.frame.layout.problems[choice.problem].id, "method": choice.method,
+            "setting": dict(choice.candidate.setting), "chosen_by": choice.chosen_by, "value": choice.value,
+            "runners_up": choice.runners_up, "others": [dict(other.setting) for other in choice.others],
+        }
+        for choice in setup.selected.choices
+    ]  # fmt: skip

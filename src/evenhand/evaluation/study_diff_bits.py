@@ -1,0 +1,51 @@
+"""Whether two runs ended in the same bits: a digest of all counts of a run, and the hash of its weights."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evenhand.arrays import FloatArray
+from evenhand.metrics.counts import Counts
+from evenhand.study.records import canonical
+
+if TYPE_CHECKING:
+    from evenhand.study.store import Store
+
+PARTS = ("train", "validation", "test")
+KINDS = ("cells", "row_cells", "square_cells")  # the last two of weighted counts only
+
+
+def digests_of(store: Store) -> dict[str, str]:
+    """Run -> a digest of its counts on every part and by every grouping, names included.
+
+    Counts are whole numbers in one store and may be floats in another that came through a CSV file: they are
+    compared as numbers of 64 bits, in which both are exact.
+    """
+    told: dict[str, list[str]] = {}
+    declared = store.study().get("parts") or ()
+    for part in dict.fromkeys([*declared, *PARTS]):
+        for block in store.measured(part, scores=False):
+            head = canonical([part, block.by, list(block.groups), list(block.classes)])
+            for kind in KINDS:
+                for run, table in zip(block.run_ids, _tables(block.counts, kind), strict=False):
+                    digest = hashlib.sha256(f"{kind}{table.shape}".encode() + table.tobytes()).hexdigest()
+                    told.setdefault(run, []).append(head + digest)
+    return {run: hashlib.sha256("".join(sorted(parts)).encode()).hexdigest() for run, parts in told.items()}
+
+
+def _tables(counts: Counts, kind: str) -> FloatArray:
+    """One kind of the counts of every run, in 64 bits; none where rows were not weighted."""
+    found = getattr(counts, kind)
+    return np.ascontiguousarray([] if found is None else found, dtype=np.float64)
+
+
+def same_weights(one: str | None, two: str | None) -> bool | None:
+    """Whether the weights are the same; None where one of them was not kept.
+
+    >>> same_weights("ab", "ab"), same_weights("ab", "cd"), same_weights("", "cd")
+    (True, False, None)
+    """
+    return one == two if one and two else None

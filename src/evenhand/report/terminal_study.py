@@ -1,0 +1,114 @@
+"""A study on a terminal: what was run, the leaders with their numbers, what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from evenhand.report.numbers import count, number
+from evenhand.report.terminal_parts import Column, Fitted, Json, bullets, safe, table, words
+
+MOVED = ("lower", "higher")
+MOST_NOTES = 3
+
+
+def study_table(body: Json) -> Fitted:
+    """The summary of a study, for rich to print."""
+    return Fitted(lambda width: _parts(body, width))
+
+
+def _parts(body: Json, width: int) -> Iterator[Any]:
+    yield words((f"Study {safe(body['name'])}", "bold"), f"  {' · '.join(_facts(body))}")
+    problems = [problem for problem in body.get("problems") or () if problem["methods"]]
+    if not problems:
+        yield words("no run is finished yet")
+    elif len(problems) == 1:
+        yield words((_problem(problems[0]), "dim"))
+        yield _methods(body, problems[0], width)
+    else:
+        yield _leaders(body, len(problems), width)
+    notes = [*_failures(body), *(body.get("notes") or ())]
+    if notes:
+        yield bullets(notes[:MOST_NOTES], "!", "bold yellow")
+
+
+def _facts(body: Json) -> list[str]:
+    state = body["state"]
+    told = [f"{count(state['done'])} of {count(state['planned'])} runs"]
+    told += [f"{count(state['failed'])} failed"] if state.get("failed") else []
+    told += [f"base {safe(body['base'])}"] if body.get("base") else []
+    part = (body.get("selection") or {}).get("part")
+    chosen = (
+        "chosen on the test rows (oracle)"
+        if (body.get("selection") or {}).get("oracle")
+        else f"chosen on {part}"
+    )
+    return [*told, *([chosen] if part else [])]
+
+
+def _problem(problem: Json) -> str:
+    return f"{safe(problem['task'])} by {safe(problem['grouping'])}, {safe(problem['net'])}"
+
+
+def _failures(body: Json) -> list[str]:
+    return [
+        f"{count(entry['runs'])} {'run' if entry['runs'] == 1 else 'runs'} failed: {entry['reason']}"
+        for entry in body["state"].get("failures") or ()
+    ]
+
+
+def _keys(body: Json) -> list[str]:
+    """Accuracy first, then the metrics of the study."""
+    metrics = [metric["key"] for metric in body["metrics"]]
+    return list(dict.fromkeys([body["accuracy"], *metrics]))
+
+
+def _methods(body: Json, problem: Json, width: int) -> Any:
+    """Every method's selected setting, in the dictionary's order: best first."""
+    methods = problem["methods"]
+    columns = [_names(methods)]
+    labels = [safe(method.get("label") or "") for method in methods]
+    names = [safe(method["method"]) for method in methods]
+    if any(label not in ("", name) for label, name in zip(labels, names, strict=True)):
+        columns.append(
+            Column("setting", [words((label, "dim")) for label in labels], right=False, rank=20, least=12)
+        )
+    for place, key in enumerate(_keys(body)):
+        columns.append(Column(key, [_value(method, key) for method in methods], rank=place))
+    columns.append(Column("seeds", [words(count(method["n"])) for method in methods], rank=10))
+    made = table(columns, width)
+    made.caption = "mean ± standard deviation over seeds; * differs from the base"
+    made.caption_justify = "left"
+    return made
+
+
+def _value(method: Json, key: str) -> Any:
+    found = (method.get("numbers") or {}).get(key) or {}
+    verdict = ((method.get("against") or {}).get(key) or {}).get("verdict")
+    moved = verdict in MOVED
+    spread = f" ± {number(found['std'])}" if method["n"] > 1 and found.get("std") is not None else ""
+    return words((f"{number(found.get('mean'))}{spread}{'*' if moved else ''}", "bold" if moved else ""))
+
+
+def _leaders(body: Json, problems: int, width: int) -> Any:
+    """Every method over all problems: the mean of each metric, and its mean rank."""
+    leaders: Sequence[Json] = body.get("leaders") or ()
+    columns = [_names(leaders)]
+    for place, key in enumerate(_keys(body)):
+        cells = [_ranked((leader["numbers"] or {}).get(key) or {}) for leader in leaders]
+        columns.append(Column(key, cells, rank=place))
+    made = table(columns, width)
+    made.caption = f"mean over {problems} problems (mean rank, 1 is best)"
+    made.caption_justify = "left"
+    return made
+
+
+def _ranked(found: Json) -> Any:
+    rank = found.get("mean_rank")
+    return words(f"{number(found.get('mean'))}{f' ({number(rank, 1)})' if rank is not None else ''}")
+
+
+def _names(methods: Sequence[Json]) -> Column:
+    return Column(
+        "method", [words((safe(method["method"]), "cyan")) for method in methods], right=False, least=12
+    )

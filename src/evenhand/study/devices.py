@@ -1,0 +1,56 @@
+"""Which devices a study runs on, with how many workers, and how many threads each of them has."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import torch
+
+from evenhand.errors import InputError
+from evenhand.train.fit import device_of
+
+
+@dataclass(frozen=True)
+class Place:
+    """The kind of device ("cpu" or "cuda"), the devices by name, the number of workers, threads of each."""
+
+    kind: str
+    devices: tuple[str, ...]
+    workers: int
+    threads: int
+
+
+def place_for(device: str = "auto", workers: int | None = None, backend: str = "local") -> Place:
+    """Where to run: every GPU where there is one, else the CPU with one worker for each core.
+
+    One thread for each worker: small models gain nothing from more, and results do not depend on how many
+    workers there happened to be.
+
+    >>> place_for("cpu", workers=3)
+    Place(kind='cpu', devices=('cpu',), workers=3, threads=1)
+    """
+    if workers is not None and workers < 1:
+        raise InputError(f"there must be at least one worker, not {workers}")
+    if backend == "ray" and device in ("cpu", "cuda"):  # the cluster's, not ours
+        return Place(device, (device,), workers or 1, 1)
+    if device == "auto" and torch.cuda.is_available():
+        device = ",".join(f"cuda:{number}" for number in range(torch.cuda.device_count()))
+    names = [str(device_of(name.strip())) for name in device.split(",")]
+    kinds = {torch.device(name).type for name in names}
+    if len(kinds) > 1:
+        raise InputError(f"a study runs on one kind of device, not on {device}")
+    if kinds == {"cuda"}:
+        return Place("cuda", tuple(names), workers or len(names), max(1, cores() // len(names)))
+    return Place("cpu", ("cpu",), workers or cores(), 1)
+
+
+def cores() -> int:
+    """How many cores this process may use.
+
+    >>> cores() >= 1
+    True
+    """
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,108 @@
+"""What a worker does with a bucket: train it from its checkpoint, measure every run, give records back."""
+
+from __future__ import annotations
+
+import shutil
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import torch
+
+from evenhand.data.task import Task
+from evenhand.nets.registry import NetSpec
+from evenhand.study.backends.base import Job, Standing
+from evenhand.study.measure import failed_record, records_of
+from evenhand.study.plan import OWN_NUMBERS, bucket_id
+from evenhand.study.records import Bucket, RunRecord, canonical
+from evenhand.study.tasks import load_method, load_task
+from evenhand.train.fit import train_runs
+from evenhand.train.progress import Progress
+from evenhand.train.recipe import Recipe
+from evenhand.train.runs import Run
+from evenhand.train.trainer import Trainer
+
+CHECKPOINTS = "checkpoints"
+DATABASE = "study.sqlite"
+
+Told = Callable[[Standing], None]
+
+
+def execute(bucket: Bucket, job: Job, tell: Told) -> Iterator[RunRecord]:
+    """Train the runs of a bucket and yield a record of each, in their order.
+
+    When the bucket as a whole fails, its runs are tried one by one: the failure of one must not be that of
+    its neighbours. `tell` may raise KeyboardInterrupt: the checkpoint is then saved and the bucket left.
+    """
+    torch.set_num_threads(bucket.threads)
+    folder = Path(job.folder) / CHECKPOINTS / bucket.id
+    started = now()
+    try:
+        trainers = _train(bucket, job, folder, tell)
+    except Exception as error:
+        if len(bucket.runs) == 1:
+            yield failed_record(bucket.runs[0], reason_of(error), traceback.format_exc(), job, started)
+        else:
+            for run in bucket.runs:
+                alone = replace(bucket, id=bucket_id((run,)), runs=(run,), stack=1)
+                yield from execute(alone, job, tell)
+                shutil.rmtree(folder.with_name(alone.id), ignore_errors=True)
+    else:
+        yield from _records(bucket, trainers, job, started)
+    if not (Path(job.folder) / DATABASE).exists():  # a disk of our own: the driver cannot clear it up
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _records(bucket: Bucket, trainers: list[Trainer], job: Job, started: str) -> Iterator[RunRecord]:
+    first = 0
+    while trainers:
+        trainer = trainers.pop(0)  # let go of its memory when it is measured
+        runs = bucket.runs[first : first + trainer.stack.n_runs]
+        first += len(runs)
+        yield from records_of(runs, trainer, job, started)
+
+
+def _train(bucket: Bucket, job: Job, folder: Path, tell: Told) -> list[Trainer]:
+    """All runs of a bucket, trained; what they have in common is read off the first."""
+    spec = bucket.runs[0].spec
+    tasks, places = list[Task](), dict[str, int]()
+    for run in bucket.runs:
+        key = canonical([run.spec.data, dict(run.spec.knobs)])
+        if key not in places:
+            places[key] = len(tasks)
+            tasks.append(load_task(run.spec.data, run.spec.knobs))
+    runs = [
+        Run(
+            load_method(run.spec.method, run.spec.fields),
+            run.spec.seed,
+            places[canonical([run.spec.data, dict(run.spec.knobs)])],
+        )
+        for run in bucket.runs
+    ]
+    numbers = {name: tuple(run.spec.recipe[name] for run in bucket.runs) for name in OWN_NUMBERS}
+    common = {name: each[0] for name, each in numbers.items() if len(set(each)) == 1}
+    recipe = Recipe.of(**{**spec.recipe, **numbers, **common})
+
+    def told(progress: Progress) -> None:
+        words = f"{bucket.runs[0].method} on {bucket.runs[0].task}, {len(bucket.runs)} runs"
+        tell(Standing(bucket.id, progress.done, progress.rate, words))
+
+    return train_runs(
+        runs, tasks, NetSpec(spec.net, spec.net_options), recipe, protect=spec.protect,
+        device=job.device, stack_size=bucket.stack, tell=told, folder=folder, every=job.checkpoint_every,
+    )  # fmt: skip
+
+
+def reason_of(error: Exception) -> str:
+    """One line about an error, by which failures are counted."""
+    text = " ".join(str(error).split())[:300]
+    if isinstance(error, torch.cuda.OutOfMemoryError):
+        return "out of memory on the GPU, even alone"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def now() -> str:
+    """The time as text."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,152 @@
+"""From trained runs to records: raw counts by part and grouping, history, digest of the weights, cost."""
+
+from __future__ import annotations
+
+import math
+import platform
+import socket
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from evenhand.arrays import Array
+from evenhand.data.task import Task
+from evenhand.groups import Attribute, Groups
+from evenhand.metrics.counts import Counts
+from evenhand.metrics.scores import Scores
+from evenhand.study.backends.base import Job
+from evenhand.study.records import Measured, PlannedRun, RunRecord, RunSpec
+from evenhand.study.weights import digest_of, learnt, save_weights
+from evenhand.train.evaluate import decide
+from evenhand.train.parts import Part
+from evenhand.train.trainer import Trainer
+
+
+def records_of(runs: Sequence[PlannedRun], trainer: Trainer, job: Job, started: str) -> Iterator[RunRecord]:
+    """A record for each run of a trained stack: done, or failed where its loss is no number."""
+    scores = {part: trainer.scores(_part(trainer, part)) for part in runs[0].spec.parts}
+    measured = measured_of(runs[0].spec, trainer, scores, job)
+    common = {**surroundings(trainer.device), "stack": len(runs), "started": started, "finished": _now()}
+    seconds = trainer.position.seconds
+    for place, run in enumerate(runs):
+        own = {part: values[place] for part, values in scores.items()}
+        history = history_of(trainer, place)
+        reason = went_astray(own, history)
+        if job.keep_weights:
+            save_weights(Path(job.folder), run.id, learnt(trainer, place))
+        kept = {part: values.cpu().numpy() for part, values in own.items()} if job.keep_predictions else {}
+        yield RunRecord(
+            run.id, "failed" if reason else "done", reason, "", () if reason else tuple(measured[place]),
+            history, seconds / len(runs), seconds, weights=digest_of(learnt(trainer, place)),
+            predictions=kept, **common,
+        )  # fmt: skip
+
+
+def _part(trainer: Trainer, name: str) -> Part:
+    """A part of the data on the device; what training has there already is not brought a second time."""
+    there = {"train": trainer.train, "validation": trainer.validation}.get(name)
+    return trainer.part(name) if there is None else there
+
+
+def went_astray(scores: dict[str, Tensor], history: dict[str, list[Any]]) -> str | None:
+    """Why a run cannot be counted: a loss or a score that is no number."""
+    for epoch, loss in zip(history.get("epoch", ()), history.get("train", ()), strict=True):
+        if loss is None or math.isnan(loss):
+            return f"the training loss is no number (NaN) from epoch {epoch} on"
+    for part, values in scores.items():
+        if not bool(torch.isfinite(values).all()):
+            return f"scores of {part} rows are no numbers"
+    return None
+
+
+def measured_of(spec: RunSpec, trainer: Trainer, scores: dict[str, Tensor], job: Job) -> list[list[Measured]]:
+    """The counts of all runs of a stack: every part by every grouping; runs of a task are counted at once."""
+    found: list[list[Measured]] = [[] for _ in trainer.runs]
+    for number, task in enumerate(trainer.tasks):
+        places = [place for place, run in enumerate(trainer.runs) if run.task == number]
+        for part, values in scores.items():
+            rows, own = task.rows(part), values[places]
+            y, guesses = np.asarray(task.y[rows]), decide(own, task.multi_label).cpu().numpy()
+            for by in spec.groupings or (spec.protect,):
+                groups = groups_of(task, by, np.asarray(rows))
+                n_classes = None if task.multi_label else task.n_classes
+                counts = Counts.from_predictions(y, guesses, groups.ids, n_classes, groups.n_groups)
+                name = " × ".join(by) if by else "all"
+                for run, place in enumerate(places):
+                    binned = binned_scores(y, own[run], groups, task, job.score_bins)
+                    one = Measured(part, name, groups.names, task.classes, counts[run], binned)
+                    found[place].append(one)
+    return found
+
+
+def groups_of(task: Task, by: Sequence[str], rows: Array) -> Groups:
+    """The groups of some rows; where nothing is protected, everybody is one group."""
+    if not by:
+        return Groups.from_attributes([Attribute("all", ("everybody",), np.zeros(len(rows), dtype=np.int64))])
+    return task.groups(list(by)).keep(rows)
+
+
+def binned_scores(y: Array, scores: Tensor, groups: Groups, task: Task, bins: int) -> Scores | None:
+    """Histograms of the scores, where the study wants them."""
+    if not bins:
+        return None
+    values = scores.to("cpu", torch.float64).numpy()
+    if task.n_classes == 2 and not task.multi_label:
+        values = values[:, 1]
+    return Scores.from_scores(y, values, groups.ids, groups.n_groups, bins=bins)
+
+
+def history_of(trainer: Trainer, place: int) -> dict[str, list[Any]]:
+    """The numbers of one run over its epochs, up to where it stopped; NaN is None."""
+    last = trainer.phases[-1].name
+    stopped = bool(trainer.selection.stopped[place])
+    end = int(trainer.selection.best_epoch[place]) + trainer.recipe.patience if stopped else math.inf
+    entries = [e for e in trainer.history if e["phase"] != last or e["epoch"] <= end]
+    names = dict.fromkeys(name for entry in entries for name in entry if name != "seconds")
+    return {name: [_one(entry.get(name), place) for entry in entries] for name in names}
+
+
+def _one(value: Any, place: int) -> Any:
+    own = value[place] if isinstance(value, list) else value
+    return None if isinstance(own, float) and math.isnan(own) else own
+
+
+def failed_record(run: PlannedRun, reason: str, detail: str, job: Job, started: str) -> RunRecord:
+    """The record of a run that raised an error."""
+    facts = surroundings(torch.device(job.device))
+    return RunRecord(run.id, "failed", reason, detail, started=started, finished=_now(), **facts)
+
+
+def surroundings(device: torch.device) -> dict[str, Any]:
+    """Where a run was made: device, host, versions, peak memory of this worker."""
+    from evenhand import __version__
+
+    versions = {
+        "evenhand": __version__, "python": platform.python_version(),
+        "torch": torch.__version__, "numpy": np.__version__,
+    }  # fmt: skip
+    on_gpu = device.type == "cuda" and torch.cuda.is_available()
+    name = torch.cuda.get_device_name(device) if on_gpu else platform.processor() or platform.machine()
+    peak = torch.cuda.max_memory_allocated(device) if on_gpu else _peak_memory()
+    words = f"{device.type} ({name})" if name else device.type
+    return {"device": words, "host": socket.gethostname(), "versions": versions, "peak_memory": peak}
+
+
+def _peak_memory() -> int:
+    """Bytes that this process has held at most; 0 where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,111 @@
+"""Plan: which runs share a stack, how many side by side, and which buckets go first."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import torch
+
+from evenhand.data.task import Task
+from evenhand.methods.base import Method, float_fields
+from evenhand.methods.problem import Problem
+from evenhand.nets.registry import NetSpec
+from evenhand.study.records import Bucket, PlannedRun, RunSpec, canonical
+from evenhand.study.tasks import load_method, load_task
+from evenhand.train.fit import stack_size_for
+from evenhand.train.runs import Run
+
+OWN_NUMBERS = ("rate", "weight_decay", "clip")  # of the recipe, which may differ from run to run of a stack
+LEAST_TO_SHARE = 8  # runs: a bucket is not cut smaller only to give every worker one
+
+TaskOf = Callable[[str, Any], Task]
+
+
+def plan(
+    runs: Iterable[PlannedRun],
+    *,
+    device: torch.device | str = "cpu",
+    workers: int = 1,
+    threads: int = 1,
+    stack: int | None = None,
+    task_of: TaskOf = load_task,
+) -> list[Bucket]:
+    """Buckets of runs that can be trained together, the costliest first.
+
+    Runs of one bucket agree in everything that shapes the computation: inputs, rows, groups, network, the
+    method and its fields that are no numbers, the recipe apart from its numbers. `stack` limits how many are
+    trained side by side; unless given, it is what the device's memory or cache can hold.
+    """
+    device = torch.device(device)
+    alike: dict[str, list[PlannedRun]] = {}
+    signatures: dict[str, Any] = {}
+    for run in runs:
+        alike.setdefault(_key(run.spec, task_of, signatures), []).append(run)
+    found: list[Bucket] = []
+    for members in alike.values():
+        size, each = _size_and_cost(members[0].spec, device, stack, task_of)
+        share = max(LEAST_TO_SHARE, math.ceil(len(members) / workers))
+        found += _cut(members, min(size, share), each, threads, device.type)
+    return sorted(found, key=lambda bucket: -bucket.cost)
+
+
+def _key(spec: RunSpec, task_of: TaskOf, signatures: dict[str, Any]) -> str:
+    """What runs of one stack have in common, as text."""
+    data = canonical([spec.data, dict(spec.knobs), spec.protect])
+    if data not in signatures:
+        signatures[data] = _signature(task_of(spec.data, spec.knobs), spec.protect)
+    method = canonical([spec.method, dict(spec.fields)])
+    if method not in signatures:
+        signatures[method] = _static(load_method(spec.method, spec.fields))
+    recipe = {name: value for name, value in spec.recipe.items() if name not in OWN_NUMBERS}
+    return canonical(
+        [signatures[data], spec.net, dict(spec.net_options), spec.method, signatures[method], recipe,
+         spec.protect, spec.parts, spec.groupings, dict(spec.sources)]
+    )  # fmt: skip
+
+
+def _signature(task: Task, protect: Sequence[str]) -> list[Any]:
+    """The shape of a task: tasks of one shape are trained in one stack."""
+    rows = {part: len(places) for part, places in task.split.items()}
+    levels = [len(task.attribute(name).levels) for name in protect]
+    kind = str(task.x.dtype) if isinstance(task.x, torch.Tensor) else f"lazy {id(task.x)}"
+    return [task.input_shape, kind, len(task), rows, len(task.classes), task.multi_label, levels]
+
+
+def _static(method: Method) -> dict[str, Any]:
+    numbers = float_fields(method)
+    return {name: repr(value) for name, value in vars(method).items() if name not in numbers}
+
+
+def _size_and_cost(
+    spec: RunSpec, device: torch.device, stack: int | None, task_of: TaskOf
+) -> tuple[int, float]:
+    """How many such runs are trained side by side, and what one of them costs (rows seen x parameters)."""
+    task, method = task_of(spec.data, spec.knobs), load_method(spec.method, spec.fields)
+    net = NetSpec(spec.net, spec.net_options)
+    size = stack_size_for([Run(method, spec.seed)], [task], net, spec.protect, device, stack)
+    problem = Problem.of(task, spec.protect)
+    with torch.device("meta"):  # counted, not filled
+        model = net.build(problem.sizes.inputs, method.outputs(problem))
+    numbers = sum(parameter.numel() for parameter in model.parameters())
+    epochs = sum(spec.recipe["epochs"] if p.epochs is None else p.epochs for p in method.phases())
+    return size, float(epochs * len(task.rows("train")) * max(1, numbers))
+
+
+def _cut(members: Sequence[PlannedRun], size: int, each: float, threads: int, device: str) -> list[Bucket]:
+    """Pieces of nearly equal size, so that the last is no straggler."""
+    pieces = math.ceil(len(members) / size)
+    bounds = [round(number * len(members) / pieces) for number in range(pieces + 1)]
+    return [
+        Bucket(bucket_id(runs), runs, size, threads, each * len(runs), device)
+        for runs in (tuple(members[low:high]) for low, high in pairwise(bounds))
+    ]
+
+
+def bucket_id(runs: Iterable[PlannedRun]) -> str:
+    """A bucket is known by its members and their order."""
+    return hashlib.sha256(" ".join(run.id for run in runs).encode()).hexdigest()[:16]

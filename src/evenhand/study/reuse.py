@@ -1,0 +1,129 @@
+"""Finished runs of an exported file, taken over into a store: what was run before is not run again.
+
+A run is the same if its specification and its data are. The version of the package is shown, not compared.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evenhand.errors import InputError
+from evenhand.metrics.counts import Counts
+from evenhand.study.codec import unpack_scores
+from evenhand.study.digests import record_digest, spec_hash
+from evenhand.study.export_rows import COUNT_COLUMNS, KIND, read_layout
+from evenhand.study.parquet_files import read_parquet
+from evenhand.study.records import Measured, PlannedRun, RunRecord
+from evenhand.study.store import Store
+
+NEEDED = (
+    "kind", "id", "spec_hash", "data_checksum", "digest", "task", "status", "split", "measured_by", "groups",
+    "classes", "layout", "counts", "seconds", "stack_seconds", "stack", "peak_memory", "device", "weights",
+    "started", "finished", "evenhand", "versions",
+)  # fmt: skip
+OPTIONAL = ("count_rows", "count_squares", "scores_layout", "scores")
+Row = dict[str, Any]
+
+
+def reuse_runs(store: Store, path: Path, tell: Callable[[str], None] | None = None) -> int:
+    """Commit the finished runs of a Parquet file that this study still lacks; how many they are.
+
+    What is left out, and which version the runs come from, is told in sentences: to `tell`, by default to
+    `store.notes`. A damaged or foreign file is refused before anything is taken.
+    """
+    from evenhand import __version__
+
+    path, tell = Path(path), tell or store.notes.append
+    wanted = {spec_hash(run.spec): run for run in store.waiting(retry_failed=True)}
+    found = [(rows, wanted.get(rows[0]["spec_hash"])) for rows in _runs(path)]
+    taken = [(_record(path, rows), run) for rows, run in found if run and _same_data(rows, run)]
+    number = sum(store.commit(_as(run, record, path)) for record, run in taken)
+    for words in _about_data(path, [(rows, run) for rows, run in found if run]):
+        tell(words)
+    others = Counter(record.versions.get("evenhand", "?") for record, _ in taken)
+    for version, runs in sorted(others.items()):
+        if version != __version__:
+            tell(f"{runs} reused runs of {path.name} were made by evenhand {version}; this is {__version__}")
+    if not any(run for _, run in found) and wanted:
+        tell(f"no run that this study lacks is in {path}: none has one of its specifications")
+    return number
+
+
+def _same_data(rows: Sequence[Row], run: PlannedRun) -> bool:
+    return bool(rows[0]["data_checksum"] == run.data_checksum)
+
+
+def _about_data(path: Path, matched: Sequence[tuple[Sequence[Row], PlannedRun]]) -> Iterator[str]:
+    """A sentence for each task whose data are other ones here."""
+    other = Counter(
+        (run.task, rows[0]["data_checksum"], run.data_checksum)
+        for rows, run in matched
+        if not _same_data(rows, run)
+    )
+    for (task, there, here), runs in other.items():
+        yield (
+            f"{runs} runs of {path.name} were not reused: the data of task '{task}' are not the same here "
+            f"(checksum {there[:12]} there, {here[:12]} here)"
+        )
+
+
+def _as(run: PlannedRun, record: RunRecord, path: Path) -> RunRecord:
+    version = record.versions.get("evenhand", "?")
+    return replace(record, id=run.id, source=f"reused {path.parent.name}/{path.name} (evenhand {version})")
+
+
+def _runs(path: Path) -> list[list[Row]]:
+    """The rows of each finished run."""
+    rows: dict[str, list[Row]] = {}
+    for row in _rows(path):
+        if row["status"] == "done":
+            rows.setdefault(row["id"], []).append(row)
+    return list(rows.values())
+
+
+def _rows(path: Path) -> list[Row]:
+    if not path.is_file():
+        raise InputError(f"there is no file {path} to take finished runs from")
+    columns = read_parquet(path, NEEDED + OPTIONAL)
+    lacks = [name for name in NEEDED if name not in columns]
+    if lacks or any(kind != KIND for kind in columns["kind"]):
+        why = f"it has no column {lacks[0]!r}" if lacks else f"its rows do not say {KIND!r}"
+        raise InputError(f"{path} is no export of evenhand's runs ({why}); `export_runs` writes one")
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _record(path: Path, rows: Sequence[Row]) -> RunRecord:
+    """The record as it was; one whose digest no longer fits is damaged."""
+    first = rows[0]
+    try:
+        record = RunRecord(
+            first["id"], "done", measured=tuple(_measured(row) for row in rows if row["split"] is not None),
+            versions=json.loads(first["versions"]), host="",
+            **{name: first[name] for name in ("seconds", "stack_seconds", "stack", "peak_memory", "device",
+                                              "weights", "started", "finished")},
+        )  # fmt: skip
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path} is damaged: run {first['id']} cannot be read ({error})") from error
+    if record_digest(record)[:16] != first["digest"]:
+        raise InputError(f"{path} is damaged: the counts of run {first['id']} do not fit their digest")
+    return record
+
+
+def _measured(row: Row) -> Measured:
+    shapes, multilabel = read_layout(row["layout"])
+    arrays = {
+        kind: np.array(row[COUNT_COLUMNS[kind]], dtype=np.dtype(dtype).newbyteorder("=")).reshape(shape)
+        for kind, (dtype, shape) in shapes.items()
+    }
+    counts = Counts(**arrays, multilabel=multilabel)
+    scores = row.get("scores")
+    binned = None if scores is None else unpack_scores(row["scores_layout"], scores)
+    names = (tuple(row["groups"]), tuple(row["classes"]))
+    return Measured(row["split"], row["measured_by"], *names, counts, binned)

@@ -1,0 +1,136 @@
+"""Study: what is to be run, selected, compared and shown, as plain values; a TOML file says the same.
+
+`evenhand.study.read.read_study` makes one from a file (with the line of every mistake), and
+`evenhand.study.expand` makes the runs of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Every one of these values, combined with those of the method's other grids."""
+
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Search:
+    """Values drawn at random between two bounds, by the study's seed; None: the range beside the field."""
+
+    low: float | None = None
+    high: float | None = None
+    log: bool | None = None
+
+
+@dataclass(frozen=True)
+class TaskSpec:
+    """A data set with its knobs. `seeded`: knobs that take the run's seed (another split for each seed)."""
+
+    data: str
+    name: str = ""
+    knobs: Mapping[str, Any] = field(default_factory=dict)
+    seeded: tuple[str, ...] = ()
+    recipe: Mapping[str, Any] = field(default_factory=dict)  # over the study's, for this task
+
+
+@dataclass(frozen=True)
+class GroupingSpec:
+    """Attributes whose crossed levels are the groups; `tasks` limits it to some tasks (names), else all.
+
+    `measure` are further groupings that the same runs are measured by, beside this one.
+    """
+
+    attributes: tuple[str, ...]
+    name: str = ""
+    tasks: tuple[str, ...] = ()
+    measure: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class NetEntry:
+    """A network with its options; `tasks` limits it to some tasks, else all."""
+
+    net: str
+    name: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    tasks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class MethodSpec:
+    """A method with fixed, gridded or searched fields; `recipe` values may be varied in the same way.
+
+    `draws` is how many points a random search has (each of them combined with the grids).
+    """
+
+    key: str
+    name: str = ""
+    fields: Mapping[str, Any] = field(default_factory=dict)  # value, Grid or Search
+    recipe: Mapping[str, Any] = field(default_factory=dict)  # value, Grid or Search
+    draws: int = 0
+    tasks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SelectionSpec:
+    """Which setting of a method is reported: see `evenhand.study.select.RULES`.
+
+    `metric` decides (by the catalogue's direction); `accuracy` and `tolerance` serve the rule with a
+    constraint; `part` is where it is chosen. Choosing on "test" is an oracle and is marked as one wherever it
+    is shown.
+    """
+
+    rule: str = "best-mean"
+    metric: str = "acc"
+    part: str = "validation"
+    accuracy: str = "acc"
+    tolerance: float = 0.01
+
+
+@dataclass(frozen=True)
+class ReportSpec:
+    """What is shown: metrics by key, whom the others are compared with, and which figures and tests."""
+
+    metrics: tuple[str, ...] = ("tpr.gap", "fpr.gap", "selection.gap", "odds.max")
+    accuracy: str = "acc"
+    base: str = ""  # a method's name; the first one if empty
+    part: str = "test"
+    confidence: float = 0.95
+    test: str = "mann-whitney"  # or "wilcoxon", "permutation": paired on seeds
+    correction: str = "holm"  # or "benjamini-hochberg", "none"
+    convention: str = "strict"
+    figures: tuple[str, ...] = ()  # empty: all that can be drawn
+
+
+@dataclass(frozen=True)
+class Study:
+    """A whole study. `kind` is "train", or "replay" for one that reads published runs.
+
+    `recipe` is the budget of every run; `smoke` is the same study in small, a full Study with the same name;
+    `options` belong to the kind.
+    """
+
+    name: str
+    title: str = ""
+    about: str = ""
+    kind: str = "train"
+    tasks: tuple[TaskSpec, ...] = ()
+    groupings: tuple[GroupingSpec, ...] = ()
+    nets: tuple[NetEntry, ...] = ()
+    methods: tuple[MethodSpec, ...] = ()
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    seeds: tuple[int, ...] = (0,)
+    search_seed: int = 0
+    parts: tuple[str, ...] = ("validation", "test")
+    score_bins: int = 0
+    selection: SelectionSpec = SelectionSpec()
+    report: ReportSpec = ReportSpec()
+    claims: tuple[str, ...] = ()  # ids of docs/claims.csv that this study speaks to
+    options: Mapping[str, Any] = field(default_factory=dict)
+    smoke: Study | None = None
+    source: str = ""  # the file it was read from

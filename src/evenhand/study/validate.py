@@ -1,0 +1,160 @@
+"""`check_study`: everything that can be wrong with a study before its data is loaded."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from typing import get_args
+
+from evenhand.data.task import PARTS
+from evenhand.metrics.catalogue import CATALOGUE
+from evenhand.metrics.view import Convention
+from evenhand.nets.names import no_such
+from evenhand.study.mistakes import Mistakes
+from evenhand.study.names import complete
+from evenhand.study.select_rules import RULES
+from evenhand.study.smoke import LIMIT, smoke_form
+from evenhand.study.spec import Study
+from evenhand.study.toml_lines import KeyPath
+from evenhand.study.validate_blocks import check_groupings, check_limits, check_nets, check_tasks
+from evenhand.study.validate_methods import check_methods, check_recipe
+
+KINDS = ("train", "replay")
+TESTS = ("mann-whitney", "wilcoxon", "permutation")
+CORRECTIONS = ("holm", "benjamini-hochberg", "none")
+CONVENTIONS = get_args(Convention)
+FIGURES = ("frontier", "ranks", "groups", "classes", "variance", "levelling", "cost", "spearman")
+_SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+def check_study(study: Study) -> Study:
+    """A study that was made in Python, with all names and a smoke form filled in; its mistakes in one error.
+
+    >>> from evenhand.study.spec import GroupingSpec, MethodSpec, TaskSpec
+    >>> study = Study("mine", tasks=(TaskSpec("titanic"),), groupings=(GroupingSpec(("sex",)),),
+    ...               methods=(MethodSpec("gdro", fields={"etta": 0.1}),))
+    >>> check_study(study)
+    Traceback (most recent call last):
+    evenhand.errors.InputError: method 'gdro', etta: the method 'gdro' has no field 'etta'; did you mean
+    'eta'? Its keys: eta, adjustment, by, balanced, name, draws, tasks, recipe
+    """
+    mistakes = Mistakes()
+    study = complete(study)
+    study = study if study.smoke is not None else replace(study, smoke=smoke_form(study))
+    find_mistakes(study, mistakes)
+    mistakes.raise_if_any()
+    return study
+
+
+def find_mistakes(study: Study, mistakes: Mistakes) -> None:
+    """Note every mistake of a study and of its smoke form."""
+    _look(study, mistakes)
+    if study.smoke is not None:
+        mistakes.small = True
+        _look(study.smoke, mistakes)
+        mistakes.small = False
+
+
+def _look(study: Study, mistakes: Mistakes) -> None:
+    _check_top(study, mistakes)
+    _check_selection(study, mistakes)
+    _check_report(study, mistakes)
+    if study.kind != "train":
+        return  # what is not trained has neither tasks nor methods of ours
+    _check_names(study, mistakes)
+    check_recipe(study.recipe, ("recipe",), mistakes)
+    for check in (check_tasks, check_groupings, check_nets, check_methods, check_limits):
+        check(study, mistakes)
+
+
+def _check_top(study: Study, mistakes: Mistakes) -> None:
+    if not _SAFE.fullmatch(study.name):
+        told = f"the name {study.name!r} becomes a folder: use letters, digits, '-', '_' and '.'"
+        mistakes.add(("name",), told)
+    _one_of(("kind",), "kind", study.kind, KINDS, mistakes)
+    for seed, times in Counter(study.seeds).items():
+        if times > 1 or seed < 0:
+            mistakes.add(
+                ("seeds",), f"the seed {seed} is there twice" if times > 1 else f"the seed {seed} is below 0"
+            )
+    if not study.seeds:
+        mistakes.add(("seeds",), "a study needs at least one seed")
+    if study.score_bins < 0 or study.search_seed < 0:
+        key = "score_bins" if study.score_bins < 0 else "search_seed"
+        mistakes.add((key,), f"'{key}' must be at least 0, not {getattr(study, key)}")
+    for part in study.parts:
+        _one_of(("parts",), "a part", part, PARTS, mistakes)
+    for option in study.options if study.kind == "train" else ():
+        if option != LIMIT:
+            mistakes.add(("options", option), f"a study that trains has no option {option!r}")
+    limit = study.options.get(LIMIT, 1)
+    if study.kind == "train" and not (isinstance(limit, int) and limit >= 1):
+        mistakes.add((LIMIT,), f"'{LIMIT}' must be a whole number of at least 1, not {limit!r}")
+
+
+def _check_names(study: Study, mistakes: Mistakes) -> None:
+    names = {
+        "task": [task.name for task in study.tasks],
+        "grouping": [grouping.name for grouping in study.groupings],
+        "net": [net.name for net in study.nets],
+        "method": [method.name for method in study.methods],
+    }
+    for block, called in names.items():
+        for name, times in Counter(called).items():
+            if times > 1:
+                told = (
+                    f"there are {times} {block}s called '{name}'; give each a name of its own: name = \"...\""
+                )
+                mistakes.add((block, name), told)
+
+
+def _check_selection(study: Study, mistakes: Mistakes) -> None:
+    chosen = study.selection
+    _one_of(("selection", "rule"), "rule", chosen.rule, tuple(RULES), mistakes)
+    for key in ("metric", "accuracy"):
+        _check_metric(("selection", key), getattr(chosen, key), study, mistakes)
+    if study.kind == "train":
+        _one_of(("selection", "part"), "part", chosen.part, study.parts, mistakes)
+    if not chosen.tolerance >= 0:
+        mistakes.add(("selection", "tolerance"), f"'tolerance' must be at least 0, not {chosen.tolerance}")
+
+
+def _check_report(study: Study, mistakes: Mistakes) -> None:
+    shown = study.report
+    for place, key in enumerate(shown.metrics):
+        _check_metric(("report", "metrics", place), key, study, mistakes)
+    _check_metric(("report", "accuracy"), shown.accuracy, study, mistakes)
+    for key, options in (("test", TESTS), ("correction", CORRECTIONS), ("convention", CONVENTIONS)):
+        _one_of(("report", key), key, getattr(shown, key), options, mistakes)
+    for place, figure in enumerate(shown.figures):
+        _one_of(("report", "figures", place), "a figure", figure, FIGURES, mistakes)
+    if not 0 < shown.confidence < 1:
+        told = f"'confidence' must be between 0 and 1, such as 0.95; not {shown.confidence}"
+        mistakes.add(("report", "confidence"), told)
+    if study.kind == "train":
+        _one_of(("report", "part"), "part", shown.part, study.parts, mistakes)
+        names = [method.name for method in study.methods]
+        if shown.base and shown.base not in names:
+            told = no_such(
+                "the base of the report is no method of the study:", shown.base, names, "Its methods"
+            )
+            mistakes.add(("report", "base"), told)
+
+
+def _check_metric(place: KeyPath, key: str, study: Study, mistakes: Mistakes) -> None:
+    if key not in CATALOGUE:
+        told = no_such("there is no metric", key, CATALOGUE, "There are").partition(" There are")[0]
+        mistakes.add(place, f"{told} `evenhand list metrics` shows all")
+        return
+    needs = CATALOGUE[key].needs
+    if needs == "scores" and not study.score_bins:
+        told = f"the metric '{key}' needs scores, which are not kept: set score_bins = 100 at the top"
+        mistakes.add(place, told)
+    elif needs not in ("counts", "scores"):
+        mistakes.add(place, f"the metric '{key}' needs {needs}; a study measures one model at a time")
+
+
+def _one_of(place: KeyPath, what: str, value: str, options: tuple[str, ...], mistakes: Mistakes) -> None:
+    if value not in options:
+        mistakes.add(place, no_such(f"there is no {what.removeprefix('a ')}", value, options, "There are"))
