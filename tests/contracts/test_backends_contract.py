@@ -28,7 +28,7 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[Callable[[str], None]]:
-    """Ray is started once for all its checks, when the first of them asks; the backend then uses that session."""
+    """Ray is started once for all its checks, when the first asks; the backend then uses that session."""
     opened = []
 
     def prepare(name: str) -> None:

@@ -106,3 +106,10 @@ def test_identity_changes_with_everything_that_matters():
     ids = [identity(each, "1", "d") for each in changed]
     ids += [run.id, identity(spec, "2", "d"), identity(spec, "1", "e")]
     assert len(set(ids)) == len(ids)
+
+
+def test_epochs_of_other_lengths_part_them():
+    runs = [a_run("resample", data="titanic", knobs={"seed": seed}, protect=("sex",)) for seed in range(4)]
+    assert len(plan(runs)) == 4  # each split has other numbers of rows to repeat
+    plain = [a_run("erm", data="titanic", knobs={"seed": seed}, protect=("sex",)) for seed in range(4)]
+    assert len(plan(plain)) == 1

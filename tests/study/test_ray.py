@@ -22,6 +22,7 @@ from evenhand.study.backends.toy_work import toy_bucket, toy_record
 
 ray = pytest.importorskip("ray")
 STORE = 80 * 2**20  # bytes; the least that Ray takes is 75 MiB
+HERE = {"env_vars": {"PYTHONPATH": str(Path(__file__).parent)}}
 SMALL = {"object_store_memory": STORE, "include_dashboard": False}
 
 
@@ -60,7 +61,7 @@ def workers_of(folder: Path, bucket: str) -> set[int]:
 
 
 class AllAtWork:
-    """Does something once, when buckets `a` and `b` are both at work; then lets them end when they began anew."""
+    """Does something once, when buckets `a` and `b` are both at work; lets them end when one began anew."""
 
     def __init__(self, folder, act):
         self.folder, self.act, self.standing, self.done = folder, act, set(), False
@@ -136,7 +137,7 @@ def unsayable(bucket, job, tell):
 
 @pytest.fixture
 def own_work(monkeypatch):
-    """This file as a module that workers can import: the driver's path is theirs."""
+    """This file as a module that can be imported here, and by workers that are given HERE."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     return Path(__file__).stem
 
@@ -144,15 +145,16 @@ def own_work(monkeypatch):
 def test_work_that_does_not_hear_is_ended(cluster, tmp_path, own_work):
     heard_of = []
     job = Job(str(tmp_path), work=f"{own_work}:deaf")
+    backend = RayBackend(cluster.address, grace=0.5, runtime_env=HERE)
     stop = lambda: any(isinstance(message, Made) for message in heard_of)  # noqa: E731
-    told = heard(RayBackend(cluster.address, grace=0.5), [toy_bucket("a")], job, heard_of.append, stop)
+    told = heard(backend, [toy_bucket("a")], job, heard_of.append, stop)
     assert told.ends() == {"a": Ended("a", STOPPED)}
     require_no_process_left(tmp_path)
 
 
 def test_a_record_that_cannot_travel_ends_its_bucket(cluster, tmp_path, own_work):
     job = Job(str(tmp_path), work=f"{own_work}:unsayable")
-    told = heard(RayBackend(cluster.address), [toy_bucket("a")], job)
+    told = heard(RayBackend(cluster.address, runtime_env=HERE), [toy_bucket("a")], job)
     assert "pickle" in told.ends()["a"].reason
     assert told.attempts("a") == [1]
 
@@ -160,14 +162,13 @@ def test_a_record_that_cannot_travel_ends_its_bucket(cluster, tmp_path, own_work
 def test_a_node_that_goes_away_and_one_that_joins(cluster, tmp_path):
     """Last of those on the cluster: the bucket of the removed node is worked on by a node that came later."""
     buckets, job = [toy_bucket(name, 2) for name in "ab"], job_for(tmp_path, "waits")
-    nodes = {child: node for node in cluster.worker_nodes for child in descendants(node)}
 
     def exchange():
-        current = {child: node for node in cluster.worker_nodes for child in descendants(node)}
-        cluster.remove_node(current[next(iter(workers_of(tmp_path, "b")))], allow_graceful=False)
+        homes = {child: node for node in cluster.worker_nodes for child in descendants(node)}
+        (worker,) = workers_of(tmp_path, "b")
+        cluster.remove_node(homes[worker], allow_graceful=False)
         cluster.add_node(num_cpus=1, num_gpus=0, object_store_memory=STORE)
 
-    assert nodes
     told = heard(RayBackend(cluster.address), buckets, job, AllAtWork(tmp_path, exchange))
     require_made(told, buckets, job)
     assert (told.attempts("a"), told.attempts("b")) == ([1], [1, 2])
@@ -190,8 +191,8 @@ def test_a_cluster_of_our_own_leaves_nothing_behind(tmp_path):
 
 
 def test_no_cluster_at_the_address(tmp_path):
-    with pytest.raises(InputError, match=r"no Ray cluster answers at 'auto'"):
-        heard(RayBackend("auto"), [toy_bucket("a")], job_for(tmp_path, "works"))
+    with pytest.raises(InputError, match=r"no Ray cluster answers at '127\.0\.0\.1:1'.*refused"):
+        heard(RayBackend("127.0.0.1:1"), [toy_bucket("a")], job_for(tmp_path, "works"))
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from evenhand.errors import InputError
 from evenhand.statistics.corrections import correct
 from evenhand.statistics.dominance import Superiority, superiority
 from evenhand.statistics.effects import Effect, effect, moments
+from evenhand.statistics.imagined import best_corrected
 from evenhand.statistics.outcome import ALPHA, APART, NAN, Test, undefined
 from evenhand.statistics.paired import wilcoxon
 from evenhand.statistics.permutation import permutation_paired, permutation_unpaired
@@ -115,19 +116,10 @@ def judge(comparisons: Sequence[RunComparison], how: str = "holm") -> list[RunCo
     >>> [alone.verdict, *{found.verdict for found in judge([alone] * 10)}]
     ['lower', 'not enough runs to tell']
     """
-    p = np.array([found.test.p for found in comparisons])
-    adjusted = correct(p, how) if len(p) else p
-    return [
-        _judged(found, float(adjusted[place]), _best(p, place, found.attainable, how))
-        for place, found in enumerate(comparisons)
-    ]
-
-
-def _best(p: FloatArray, place: int, attainable: float, how: str) -> float:
-    """The corrected p of a comparison, had its runs come out as clearly as they can."""
-    imagined = p.copy()
-    imagined[place] = attainable
-    return float(correct(imagined, how)[place])
+    p = np.array([found.test.p for found in comparisons], dtype=np.float64)
+    adjusted = correct(p, how)
+    best = best_corrected(p, np.array([found.attainable for found in comparisons]), how)
+    return [_judged(*told) for told in zip(comparisons, adjusted.tolist(), best.tolist(), strict=True)]
 
 
 def _judged(found: RunComparison, p: float, best: float) -> RunComparison:

@@ -40,4 +40,4 @@ def spec_hash(spec: RunSpec) -> str:
     >>> spec_hash(one) == spec_hash(RunSpec.from_dict(one.to_dict()))
     True
     """
-    return hashlib.sha256(canonical(spec.to_dict()).encode()).hexdigest()[:32]
+    return hashlib.sha256(canonical(spec.content()).encode()).hexdigest()[:32]

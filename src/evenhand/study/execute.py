@@ -45,14 +45,26 @@ def execute(bucket: Bucket, job: Job, tell: Told) -> Iterator[RunRecord]:
         if len(bucket.runs) == 1:
             yield failed_record(bucket.runs[0], reason_of(error), traceback.format_exc(), job, started)
         else:
-            for run in bucket.runs:
-                alone = replace(bucket, id=bucket_id((run,)), runs=(run,), stack=1)
-                yield from execute(alone, job, tell)
-                shutil.rmtree(folder.with_name(alone.id), ignore_errors=True)
+            why = f"tried alone, because its bucket failed as a whole:\n{traceback.format_exc()}"
+            yield from _one_by_one(bucket, job, tell, why)
     else:
         yield from _records(bucket, trainers, job, started)
     if not (Path(job.folder) / DATABASE).exists():  # a disk of our own: the driver cannot clear it up
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _one_by_one(bucket: Bucket, job: Job, tell: Told, why: str) -> Iterator[RunRecord]:
+    """The runs of a bucket that failed, each by itself; its records say why they were made like this."""
+    for place, run in enumerate(bucket.runs):
+        alone = replace(bucket, id=bucket_id((run,)), runs=(run,), stack=1)
+
+        def told(standing: Standing, place: int = place) -> None:
+            done = (place + standing.done) / len(bucket.runs)
+            tell(replace(standing, bucket=bucket.id, done=done))
+
+        for record in execute(alone, job, told):
+            yield replace(record, detail=record.detail or why)
+        shutil.rmtree(Path(job.folder) / CHECKPOINTS / alone.id, ignore_errors=True)
 
 
 def _records(bucket: Bucket, trainers: list[Trainer], job: Job, started: str) -> Iterator[RunRecord]:

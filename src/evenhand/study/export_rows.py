@@ -6,7 +6,6 @@ of it can be read back into a store (`evenhand.study.reuse`).
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
@@ -21,7 +20,8 @@ from evenhand.metrics.counts import Counts
 from evenhand.metrics.margins import margins_of_everyone
 from evenhand.metrics.view import View
 from evenhand.study.codec import COUNT_KINDS, pack_counts, pack_scores, shape_of
-from evenhand.study.records import canonical
+from evenhand.study.digests import spec_hash
+from evenhand.study.records import RunSpec, canonical
 from evenhand.study.store import MeasuredBlock, Store
 
 KIND = "evenhand runs 1"  # stands in every row: what kind of file this is
@@ -98,7 +98,7 @@ def _run_columns(store: Store, table: Columns) -> Columns:
         "net_key": [spec["net"] for spec in specs],
         "method_key": [spec["method"] for spec in specs],
         **{name: [_text(spec.get(name)) for spec in specs] for name in SPEC_COLUMNS},
-        "spec_hash": [hashlib.sha256(canonical(spec).encode()).hexdigest()[:32] for spec in specs],
+        "spec_hash": [spec_hash(RunSpec.from_dict(spec)) for spec in specs],
         "data_checksum": table["data_checksum"],
         "digest": [digests.get(id, "")[:16] for id in table["id"]],
         **{name: table[name] for name in OWN_COLUMNS},

@@ -61,10 +61,13 @@ def _key(spec: RunSpec, task_of: TaskOf, signatures: dict[str, Any]) -> str:
     method = canonical([spec.method, dict(spec.fields)])
     if method not in signatures:
         signatures[method] = _static(load_method(spec.method, spec.fields))
+    lengths = canonical([data, method])
+    if lengths not in signatures:
+        signatures[lengths] = _epoch_lengths(spec, task_of)
     recipe = {name: value for name, value in spec.recipe.items() if name not in OWN_NUMBERS}
     return canonical(
-        [signatures[data], spec.net, dict(spec.net_options), spec.method, signatures[method], recipe,
-         spec.protect, spec.parts, spec.groupings, dict(spec.sources)]
+        [signatures[data], signatures[lengths], spec.net, dict(spec.net_options), spec.method,
+         signatures[method], recipe, spec.protect, spec.parts, spec.groupings, dict(spec.sources)]
     )  # fmt: skip
 
 
@@ -74,6 +77,16 @@ def _signature(task: Task, protect: Sequence[str]) -> list[Any]:
     levels = [len(task.attribute(name).levels) for name in protect]
     kind = str(task.x.dtype) if isinstance(task.x, torch.Tensor) else f"lazy {id(task.x)}"
     return [task.input_shape, kind, len(task), rows, len(task.classes), task.multi_label, levels]
+
+
+def _epoch_lengths(spec: RunSpec, task_of: TaskOf) -> list[int]:
+    """How many rows an epoch of each phase has, where the method chooses them: a stack has one length."""
+    method = load_method(spec.method, spec.fields)
+    if type(method).sampling is Method.sampling:
+        return []
+    problem = Problem.of(task_of(spec.data, spec.knobs), spec.protect)
+    chosen = [method.sampling(problem, spec.seed, phase.name).rows for phase in method.phases()]
+    return [0 if rows is None else len(rows) for rows in chosen]
 
 
 def _static(method: Method) -> dict[str, Any]:

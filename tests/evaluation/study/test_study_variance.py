@@ -1,6 +1,7 @@
 """Seeds and rows apart: the deviation by rows is the binomial one; frontiers and correlations."""
 
 import runpy
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,8 +11,10 @@ from scipy import stats
 
 from evenhand.evaluation.study.correlations import spearman_matrices
 from evenhand.evaluation.study.frontier import frontiers, pareto_sets
+from evenhand.evaluation.study.resampled import row_deviations
 from evenhand.evaluation.study.setup import Setup
-from evenhand.evaluation.study.variance import row_deviations, variance_rows
+from evenhand.evaluation.study.variance import variance_rows
+from evenhand.metrics.scores import Scores
 from evenhand.study.frame import Frame
 from evenhand.study.spec import ReportSpec, SelectionSpec
 
@@ -46,7 +49,7 @@ def test_both_sources_are_shown_apart():
 
 def test_draws_are_the_same_every_time_and_none_are_made_for_zero():
     assert row_deviations(steady(50)) == row_deviations(steady(50))
-    assert row_deviations(steady(0)) == {}
+    assert row_deviations(steady(0)) == {(0, "erm"): {}}
 
 
 def test_a_metric_that_the_rows_can_leave_undefined_has_no_deviation():
@@ -55,6 +58,23 @@ def test_a_metric_that_the_rows_can_leave_undefined_has_no_deviation():
     found = row_deviations(Setup.of(Frame.open(store), 50))[0, "erm"]
     assert np.isnan(found["tpr.gap"])
     assert found["acc"] > 0
+
+
+def test_binned_scores_are_resampled_too():
+    rng = np.random.default_rng(0)
+    store = fake.store_of(
+        {"erm": [{}]}, lambda *_: fake.rates_table((0.8, 0.6), (0.1, 0.2), n=400), seeds=2,
+        report=ReportSpec(metrics=("brier.gap", "auc.worst")),
+    )  # fmt: skip
+    y, g = np.tile([0, 1], 400), np.repeat([0, 1], 400)
+    score = np.clip(0.5 + (y - 0.5) * (0.6 - 0.4 * g) + rng.normal(0, 0.2, (2, 800)), 0, 1)
+    scores = Scores.from_scores(y, score, g, n_groups=2, bins=960, runs=True)
+    block = replace(store.measured("test")[0], scores=scores)
+    store.measured = lambda part: [block] if part == "test" else []
+    found = row_deviations(Setup.of(Frame.open(store), 800))[0, "erm"]
+    loss = ((score[0] - y) ** 2).reshape(2, 400)
+    assert found["brier.gap"] == pytest.approx(np.sqrt((loss.var(axis=1) / 400).sum()), rel=0.1)
+    assert 0.02 < found["auc.worst"] < 0.035
 
 
 # -- frontiers -------------------------------------------------------------------------------------------

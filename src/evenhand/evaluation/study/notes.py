@@ -19,7 +19,7 @@ def notes(setup: Setup, budget: Mapping[str, Any], problems: Sequence[Mapping[st
     found = [*_selection(setup), *_runs(setup), *_seeds(setup)]
     if not budget["equal"]:
         found.append(budget["words"])
-    return [*found, *_small(problems), *_undefined(setup), *_scores(setup), *setup.selected.notes]
+    return [*found, *_small(problems), *_undefined(setup), *_rows_apart(setup), *setup.selected.notes]
 
 
 def _selection(setup: Setup) -> list[str]:
@@ -97,8 +97,8 @@ def _undefined(setup: Setup) -> list[str]:
     return found
 
 
-def _scores(setup: Setup) -> list[str]:
-    keys = [metric.key for metric in setup.metrics if metric.needs == "scores"]
-    if not keys:
+def _rows_apart(setup: Setup) -> list[str]:
+    """What resampling counts cannot know."""
+    if not any(look.counts.multilabel for look in setup.frame.looks(setup.report.part)):
         return []
-    return [f"what other test rows would change in {', '.join(keys)} is not worked out: it needs the rows"]
+    return ["deviations by test rows are rough here: the labels of a row were drawn apart"]

@@ -15,9 +15,10 @@ from evenhand.evaluation.study.leaders import leaders
 from evenhand.evaluation.study.notes import notes
 from evenhand.evaluation.study.problems import problem_entry
 from evenhand.evaluation.study.ranks import rank_tables
+from evenhand.evaluation.study.resampled import row_deviations
 from evenhand.evaluation.study.setup import Setup
 from evenhand.evaluation.study.state import environment, state
-from evenhand.evaluation.study.variance import row_deviations, variance_rows
+from evenhand.evaluation.study.variance import variance_rows
 from evenhand.evaluation.values import plain
 from evenhand.study.frame import Frame
 

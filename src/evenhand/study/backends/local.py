@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection, Listener, wait
 from pathlib import Path
 from typing import Any
 
-from evenhand.study.backends.base import STOPPED, Began, Ended, Hear, Job
+from evenhand.study.backends.base import STOPPED, Began, Ended, Hear, Job, Made
 from evenhand.study.records import Bucket
 
 PATIENCE = 120.0  # seconds that a worker has to start, and to save its checkpoint when it is asked to stop
@@ -45,10 +45,12 @@ class LocalBackend:
     def __init__(self, workers: int | None = None, devices: Sequence[str] = ("cpu",)) -> None:
         self._devices = list(devices)
         self._n_workers = workers or len(self._devices)
+        self._told: set[tuple[str, str]] = set()  # records that were heard: a bucket tried again has them again
 
     def run(self, buckets: Sequence[Bucket], job: Job, hear: Hear, stop: Callable[[], bool]) -> None:
         """Work on all buckets; returns when each has ended or `stop()` is true."""
         waiting = deque((bucket, 1) for bucket in buckets)
+        self._told.clear()
         workers: list[_Worker] = []
         try:
             while waiting or any(worker.bucket for worker in workers):
@@ -94,6 +96,11 @@ class LocalBackend:
     def _take(self, worker: _Worker, message: Any, hear: Hear) -> None:
         if isinstance(message, Ended):
             worker.bucket = None
+        if isinstance(message, Made):
+            record = (message.bucket, message.record.id)
+            if record in self._told:
+                return
+            self._told.add(record)
         hear(message)
 
     def _died(

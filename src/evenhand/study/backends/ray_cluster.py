@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
+import socket
 import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from math import ceil, inf
 from pathlib import Path
@@ -17,6 +19,7 @@ from evenhand.errors import InputError
 
 STORE_BYTES = 100 * 2**20  # records are small; by default Ray takes a third of the machine's memory
 CLIENT = "ray://"
+RAY_SETTINGS = ("RAY_AUTH_MODE", "RAY_USAGE_STATS_ENABLED", "PYTHONBREAKPOINT")
 
 
 def import_ray() -> Any:
@@ -42,12 +45,37 @@ def connected(
     if ray.is_initialized():
         yield ray
         return
+    _check_answers(address or "")
+    settings = dict(os.environ)
     with _quiet():
         _connect(ray, address, cpus, dict(runtime_env or {}))
     try:
         yield ray
     finally:
         ray.shutdown()
+        _forget(settings)
+
+
+def _forget(settings: Mapping[str, str]) -> None:
+    """The settings that Ray made for a cluster (its token is wanted) would keep us out of the next one."""
+    for name in RAY_SETTINGS:
+        os.environ.pop(name, None)
+        os.environ.update({name: settings[name]} if name in settings else {})
+    with suppress(ImportError, AttributeError):  # an older Ray reads the environment every time
+        inner = import_module("ray._raylet")
+        inner.Config.initialize("")
+        inner.AuthenticationTokenLoader.instance().reset_cache()
+
+
+def _check_answers(address: str) -> None:
+    """Ray waits for more than a minute where nobody listens."""
+    host, _, port = address.rpartition(":")
+    if not host or address.startswith(CLIENT) or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+    except OSError as error:
+        raise InputError(f"{_no_answer(address)} ({_first_line(error)})") from error
 
 
 def _connect(ray: Any, address: str | None, cpus: float | None, runtime_env: dict[str, Any]) -> None:
