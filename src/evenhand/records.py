@@ -104,6 +104,15 @@ class Phase:
         place = step if self.every == "step" else epoch
         return (self.turns[place % len(self.turns)],)
 
+    @property
+    def lead(self) -> str:
+        """The player whose loss is told: the model, or who moves first in a phase without turn for it.
+
+        >>> Phase("represent", (("vae", "discriminator"),)).lead
+        'vae'
+        """
+        return "model" if any("model" in turn for turn in self.turns) else self.turns[0][0]
+
     def turns_of(self, player: str, steps: int, epoch: int) -> int:
         """How many steps a player's networks take in an epoch of so many batches.
 

@@ -30,10 +30,29 @@ NEUTRAL = {
     "erm": {},
     "gap": {"lam": 0.0},
     "jtt": {"lambda_up": 1.0},
+    "a-cens": {"alpha": 0.0},
+    "advdebias": {"alpha": 0.0, "form": "reversal"},
+    "grl": {"lam": 0.0, "width": 16},
+    "laftr-dp": {"gamma": 0.0},
+    "laftr-eqodd": {"gamma": 0.0},
+    "laftr-eqopp0": {"gamma": 0.0},
+    "laftr-eqopp1": {"gamma": 0.0},
+    "cfair-eo": {"gamma": 0.0},
     "sd": {"lam": 0.0, "form": "simple"},
 }
 # weights, heads and environments: no value of a field turns these into the mean over all rows
-WITHOUT_NEUTRAL = {"w-erm", "w-sqrt-erm", "resample", "gdro", "irm", "ind", "disc"}
+WITHOUT_NEUTRAL = {
+    "w-erm",
+    "w-sqrt-erm",
+    "resample",
+    "gdro",
+    "irm",
+    "ind",
+    "disc",
+    "cfair",
+    "ffvae",
+    "gradproj",
+}
 
 # method: fields, what it is meant to move, and which way
 TARGETS = {
@@ -48,6 +67,17 @@ TARGETS = {
     "ind": ({}, "tpr gap", -1),
     "disc": ({"inference": "sum-prob-shift"}, "tpr gap", -1),
     "gap": ({"target": "parity", "lam": 3.0}, "parity gap", -1),
+    "a-cens": ({"alpha": 10.0}, "parity gap", -1),
+    "grl": ({"depth": 1, "width": 32}, "tpr gap", -1),
+    "gradproj": ({"alpha": 0.03}, "tpr gap", -1),
+    "advdebias": ({"alpha": 3.0, "form": "reversal"}, "tpr gap", -1),
+    "laftr-dp": ({"gamma": 0.4}, "parity gap", -1),
+    "laftr-eqodd": ({"gamma": 1.0}, "tpr gap", -1),
+    "laftr-eqopp0": ({"gamma": 0.3}, "fpr gap", -1),
+    "laftr-eqopp1": ({"gamma": 2.0}, "tpr gap", -1),
+    "cfair": ({"gamma": 1.0}, "tpr gap", -1),
+    "cfair-eo": ({"gamma": 1.0}, "tpr gap", -1),
+    "ffvae": ({"represent_epochs": 12, "gamma": 3.0, "latent": 4}, "tpr gap", -1),
 }
 
 
@@ -157,7 +187,7 @@ def batch_of(
 
 def nets_for(method, problem: Problem) -> tuple[Nets, torch.nn.Module]:
     torch.manual_seed(0)
-    net = NetSpec("mlp", widths=(6,)).build(problem.sizes.inputs, method.outputs(problem)).double()
+    net = NetSpec("mlp", widths=(6,)).build(method.model_inputs(problem), method.outputs(problem)).double()
     phase = method.phases()[-1].name
     extra = {name: module.double() for name, module in method.extra(problem, net.n_features).items()}
     return Nets({"model": net, **extra}, problem.sizes, phase=phase), net
@@ -308,8 +338,8 @@ def measured(fitted, what: str) -> np.ndarray:
     y, g = np.asarray(task.y[rows]), task.groups(protect_of(task)[:1]).ids[np.asarray(rows)]
     guess = scores.argmax(-1)
     z = np.log(scores[..., 1]) - np.log(scores[..., 0])
-    if what == "tpr gap":
-        rates = [guess[:, (g == k) & (y == 1)].mean(1) for k in (0, 1)]
+    if what in ("tpr gap", "fpr gap"):
+        rates = [guess[:, (g == k) & (y == (what == "tpr gap"))].mean(1) for k in (0, 1)]
         return np.abs(rates[0] - rates[1])
     if what == "parity gap":
         rates = [guess[:, g == k].mean(1) for k in (0, 1)]

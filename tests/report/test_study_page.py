@@ -11,6 +11,7 @@ from evenhand.report.study import render, seconds
 from evenhand.report.study_body import completed, problem_name
 from evenhand.report.study_leaders import leader_rows, overall_rows
 from evenhand.report.study_points import MOST_POINTS, points_of, run_list
+from evenhand.report.study_tables import tables
 from evenhand.report.study_words import comparisons, problem_sentence, study_sentences
 
 
@@ -131,7 +132,7 @@ def test_cells_say_their_verdict_in_words_and_colour_follows_what_is_wanted(stud
     assert gap["words"].startswith("lower, p ")
     assert rows["laftr"]["cells"][1] | {"note": ""} == {
         "text": rows["laftr"]["cells"][1]["text"], "interval": rows["laftr"]["cells"][1]["interval"],
-        "mark": "=", "words": "not shown", "colour": "", "note": "",
+        "mark": "=", "words": "no diff. shown", "colour": "", "setting": "", "note": "",
     }  # fmt: skip
     assert "Cohen's d" in gap["note"]
     assert rows["erm"]["base"]
@@ -139,13 +140,90 @@ def test_cells_say_their_verdict_in_words_and_colour_follows_what_is_wanted(stud
     assert [row["family"] for row in rows.values()].count("differs from the base") == 3
 
 
-def test_the_rule_best_per_metric_shows_each_metric_of_its_own_setting(study):
+def test_the_rule_best_per_metric_shows_each_metric_of_its_own_setting_and_one_model_apart(study):
     entry = entry_of(study, "gap")
-    entry["per_metric"] = {"tpr.gap": {"setting": {"lam": 10.0}, "mean": 0.0123, "low": 0.01, "high": 0.02}}
+    own = {
+        "setting": {"lam": 10.0},
+        "mean": 0.0123,
+        "low": 0.01,
+        "high": 0.02,
+        "seeds": [0],
+        "n": 1,
+        "label": "gap (lam=10)",
+    }
+    entry["per_metric"] = {"tpr.gap": own}
+    entry["single"] = {
+        "numbers": {"tpr.gap": {"mean": 0.0456}},
+        "against": {"tpr.gap": {"verdict": "no difference shown", "difference": -0.01}},
+    }
     body = completed(study)
-    row = next(row for row in leader_rows(body, body["problems"][0]) if row["method"] == "gap")
-    assert row["cells"][1]["text"] == "0.012"
-    assert row["cells"][1]["note"].startswith("chosen for this metric: lam = 10")
+    several, one = (row for row in leader_rows(body, body["problems"][0]) if row["method"] == "gap")
+    assert (several["setting"], several["one_model"]) == ("a setting for each metric", False)
+    assert several["cells"][1]["text"] == "0.012"
+    assert several["cells"][1]["setting"] == "lam = 10"
+    assert several["cells"][1]["note"].startswith("chosen for this metric: lam = 10")
+    assert one["one_model"]
+    assert one["setting"].startswith("lam = ")
+    assert (one["cells"][1]["text"], one["cells"][1]["mark"], one["cells"][1]["setting"]) == (
+        "0.046",
+        "=",
+        "",
+    )
+    assert ">one model</span>" in render(study)
+    table = tables(study)["leaders"]
+    assert [row[2][:9] for row in table.rows if row[1] == "gap"][:2] == ["a setting", "one model"]
+
+
+def test_colours_follow_the_distance_to_an_ideal_where_neither_low_nor_high_is_wanted(study):
+    study["metrics"] = [{**study["metrics"][0], "better": "nearer", "ideal": 1.0}]
+    entry = entry_of(study, "gap")
+    for mean, difference, colour in ((0.9, 0.2, "b2"), (1.5, 0.6, "a2")):
+        entry["numbers"]["tpr.gap"] = {"mean": mean}
+        entry["against"]["tpr.gap"] = {"verdict": "higher", "difference": difference}
+        body = completed(study)
+        rows = {row["method"]: row for row in leader_rows(body, body["problems"][0])}
+        assert rows["gap"]["cells"][1]["colour"] == colour
+
+
+def test_a_study_that_lists_figures_shows_only_their_sections(study):
+    every = {"frontier", "ranks", "groups", "levelling", "seeds", "cost", "together"}
+    assert every <= set(re.findall(r'<section id="(\w+)"', render(study)))
+    study["spec"] = {"report": {"figures": ["classes"]}}
+    assert "By class" in render(study)
+    assert "Rates of groups on" not in render(study)
+    study["spec"] = {"report": {"figures": ["ranks"]}}
+    page = render(study)
+    assert set(re.findall(r'<section id="(\w+)"', page)) & every == {"ranks"}
+    assert set(re.findall(r'href="#(\w+)"', page)) & every == {"ranks"}
+    assert 'id="leaders-p0"' in page
+    assert "levelling" in tables(study)  # the tables are complete all the same
+
+
+def test_one_method_alone_is_said_to_be_compared_with_nothing(study_samples):
+    study = study_samples.study(problems=1)
+    alone = [entry for entry in study["problems"][0]["methods"] if entry["method"] == "erm"]
+    study["problems"][0] |= {"methods": alone, "points": []}
+    study |= {"ranks": {}, "leaders": [], "cost": []}
+    assert said(study)[0] == "Only erm has finished runs, so that nothing is compared; its numbers are below."
+    page = render(study)
+    assert "Compared with" not in page
+    assert "1 method<" in page
+
+
+def test_where_nothing_can_be_told_it_is_told_once(study):
+    for problem in study["problems"]:
+        for entry in problem["methods"]:
+            for found in (entry["against"] or {}).values():
+                found["verdict"] = "not enough runs to tell"
+    told = said(study)
+    assert told[0] == "There are not enough runs to tell whether any method differs from erm in any metric."
+    assert sum("not enough runs" in sentence for sentence in told) == 1
+
+
+def test_a_study_in_which_every_run_failed_says_why(empty_study):
+    reason = {"reason": "the loss is NaN", "runs": 120, "examples": []}
+    empty_study["state"] |= {"failed": 120, "waiting": 0, "finished": True, "failures": [reason]}
+    assert said(empty_study) == ["All 120 runs failed, so nothing can be told: the loss is NaN (120)"]
 
 
 def test_over_all_problems_only_where_there_are_several(study, study_samples):

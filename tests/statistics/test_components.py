@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evenhand.statistics import combine, split_from_draws, split_variance, wilcoxon
+from evenhand.statistics import combine, holm, judge_combined, split_from_draws, split_variance, wilcoxon
 
 
 def simulated_study(rng, runs=6, rows=300, training=0.03, own_test_rows=False):
@@ -133,3 +133,16 @@ def test_only_what_was_shown_is_a_win():
         combine([0.1, 0.2], verdicts=["lower"])
     with pytest.raises(ValueError, match="'lower' or 'higher'"):
         combine([0.1], better="nearer")
+
+
+def test_sums_over_problems_are_corrected_for_each_other():
+    spread = np.array([-4, -3, -2, -1, 0.5, 1.5, 2.5, 3.5, 4.5])
+    sums = [combine(spread + shift) for shift in (-9, 0, 0.2, 9)]
+    judged = judge_combined(sums)
+    np.testing.assert_allclose([one.p for one in judged], holm([one.p for one in sums]))
+    assert [one.test.p for one in judged] == [one.p for one in sums]
+    nothing = "no difference shown"
+    assert [one.verdict for one in judged] == ["lower", nothing, nothing, "higher"]
+    assert {one.verdict for one in judge_combined(sums * 10)} == {
+        "not enough problems to tell"
+    }  # 40 x 2 / 512

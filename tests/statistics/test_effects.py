@@ -161,3 +161,12 @@ def test_superiority_holds_the_truth(n, shift):
     found = [superiority(a, b) for a, b in runs]
     share, room = coverage([one.low <= truth <= one.high for one in found])
     assert 0.95 - room <= share <= 0.985
+
+
+def test_the_correction_for_small_samples_shrinks_d_and_its_interval_alike():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(0.0, 1.0, 6), rng.normal(1.0, 1.0, 6)
+    plain, corrected = effect(a, b), effect(a, b, corrected=True)
+    factor = corrected.d / plain.d
+    assert 0.85 < factor < 0.95
+    assert (corrected.d_low, corrected.d_high) == pytest.approx((factor * plain.d_low, factor * plain.d_high))

@@ -204,3 +204,16 @@ def test_pairwise_wilcoxon_is_corrected_and_takes_what_is_there():
     assert found[0, 2] >= raw[1]
     assert sorted(found[np.triu_indices(3, 1)])[0] == pytest.approx(3 * min(raw))
     assert (found == found.T).all()
+
+
+def test_where_the_whole_shows_nothing_pairs_are_not_looked_at():
+    """Nine methods, drawn until one pair alone is beyond the width and Friedman's p above the level."""
+    rng, names, found = np.random.default_rng(0), list("abcdefghi"), None
+    while found is None or not (found.friedman.p > 0.05 and _farthest(found) > found.critical_difference):
+        found = rank_methods(rng.normal(np.where(np.arange(9) == 8, 1.5, 0.0), size=(4, 9)), names)
+    assert [len(clique) for clique in found.cliques] == [9]
+    assert "no difference" in found.words
+
+
+def _farthest(found):
+    return found.mean_ranks[-1] - found.mean_ranks[0]

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from tests.study.test_plan import a_run
 
 import evenhand
 from evenhand.metrics.counts import Counts
@@ -13,7 +14,6 @@ from evenhand.study.backends.base import Job
 from evenhand.study.execute import execute
 from evenhand.study.plan import plan
 from evenhand.study.weights import load_weights
-from tests.study.test_plan import a_run
 
 
 def records(runs, folder, tell=lambda standing: None, **job):
@@ -142,3 +142,11 @@ def test_history_ends_where_the_run_stopped(tmp_path):
     history = records([run], tmp_path)[run.id].history
     assert history["epoch"] == [1, 2]
     assert all(math.isfinite(value) for value in history["train"])
+
+
+def test_epochs_that_belong_to_the_adversary_are_no_failure(tmp_path):
+    run = a_run("a-cens", every="epoch", ratio=2)
+    run = replace(run, spec=replace(run.spec, recipe={**run.spec.recipe, "epochs": 4}))
+    record = records([run], tmp_path)[run.id]
+    assert record.status == "done"
+    assert [loss is None for loss in record.history["train"]] == [False, True, True, False]

@@ -15,7 +15,16 @@ from evenhand.errors import InputError
 from evenhand.study.expand import expand, expand_with_notes
 from evenhand.study.records import PlannedRun, identity
 from evenhand.study.search import settings_of
-from evenhand.study.spec import Grid, GroupingSpec, MethodSpec, NetEntry, Search, Study, TaskSpec
+from evenhand.study.spec import (
+    Grid,
+    GroupingSpec,
+    MethodSpec,
+    NetEntry,
+    Search,
+    SelectionSpec,
+    Study,
+    TaskSpec,
+)
 from evenhand.study.tasks import data_checksum
 from evenhand.train.recipe import Recipe
 
@@ -263,3 +272,24 @@ def test_a_file_that_has_gone_leaves_mistakes_without_lines():
         InputError, match=r"^grouping 'sexx', attributes: the task 'titanic' has no attribute 'sexx'"
     ):
         expand(study)
+
+
+def test_networks_limited_to_methods_share_a_name():
+    study = Study(
+        "s", tasks=(TaskSpec("titanic"),), groupings=(GroupingSpec(("sex",)),), parts=("test",),
+        methods=(MethodSpec("erm"), MethodSpec("gdro")), seeds=(0, 1),
+        nets=(NetEntry("mlp", "small", {"widths": [8]}, methods=("erm",)),
+              NetEntry("s4-mlp", "small", methods=("gdro",))),
+        selection=SelectionSpec(part="test"),
+    )  # fmt: skip
+    runs = expand(study)
+    assert [(run.method, run.net, run.spec.net) for run in runs[::2]] == [
+        ("erm", "small", "mlp"), ("gdro", "small", "s4-mlp"),
+    ]  # fmt: skip
+    assert len(runs) == 4
+    clash = replace(study, nets=(study.nets[0], replace(study.nets[1], methods=())))
+    with pytest.raises(InputError, match="2 nets called 'small'"):
+        expand(clash)
+    lacking = replace(study, nets=study.nets[:1])
+    with pytest.raises(InputError, match="no \\[\\[net\\]\\] is for the method 'gdro'"):
+        expand(lacking)

@@ -7,6 +7,7 @@ import pytest
 from evenhand.methods.registry import method_of
 from evenhand.study.plan import bucket_id, plan
 from evenhand.study.records import Bucket, PlannedRun, RunSpec, identity
+from evenhand.study.tasks import data_checksum, load_task
 from evenhand.train.recipe import Recipe
 
 
@@ -14,8 +15,8 @@ def a_run(
     method="erm", seed=0, data="synthetic", knobs=None, protect=("a0",), net="mlp", recipe=None, **fields
 ):
     spec = RunSpec(
-        data, {"n_train": 600} if knobs is None else knobs, protect, net, {}, method, asdict(method_of(method, **fields)),
-        asdict(Recipe.of(epochs=1, **(recipe or {}))), seed, ("test",),
+        data, {"n_train": 600} if knobs is None else knobs, protect, net, {}, method,
+        asdict(method_of(method, **fields)), asdict(Recipe.of(epochs=1, **(recipe or {}))), seed, ("test",),
     )  # fmt: skip
     return PlannedRun(identity(spec, "1", "d"), spec, data, "a0", net, method, dict(fields), "d", seed)
 
@@ -113,3 +114,18 @@ def test_epochs_of_other_lengths_part_them():
     assert len(plan(runs)) == 4  # each split has other numbers of rows to repeat
     plain = [a_run("erm", data="titanic", knobs={"seed": seed}, protect=("sex",)) for seed in range(4)]
     assert len(plan(plain)) == 1
+
+
+def test_identity_and_data_are_the_same_however_a_number_is_written():
+    spec = a_run().spec
+    written = [
+        replace(spec, knobs={"scarcity": zero}, net_options={"dropout": zero, "widths": widths})
+        for zero, widths in ((0, [8, 8]), (0.0, (8.0, 8)))
+    ]
+    assert len({identity(each, "1", "d") for each in written}) == 1
+    small = {"n_train": 40, "n_validation": 40, "n_test": 40}
+    checksums = [data_checksum(load_task("synthetic", {**small, "scarcity": n})) for n in (0, 0.0, 0.5)]
+    assert checksums[0] == checksums[1] != checksums[2]
+    assert identity(replace(spec, fields={"x": True}), "1", "d") != identity(
+        replace(spec, fields={"x": 1}), "1", "d"
+    )

@@ -7,9 +7,12 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.study.test_driver import STUDY
 
 from evenhand.errors import InputError
 from evenhand.study.backends import ray_crew
@@ -19,6 +22,8 @@ from evenhand.study.backends.ray import RayBackend
 from evenhand.study.backends.ray_cluster import room, shipped
 from evenhand.study.backends.ray_worker import Worker
 from evenhand.study.backends.toy_work import toy_bucket, toy_record
+from evenhand.study.driver import Options, run_study
+from evenhand.study.store import Store
 
 ray = pytest.importorskip("ray")
 STORE = 80 * 2**20  # bytes; the least that Ray takes is 75 MiB
@@ -246,3 +251,36 @@ def leaves(bucket, job, tell):
     """A script that calls sys.exit."""
     raise SystemExit(3)
     yield
+
+
+def ray_workers() -> set[int]:
+    """The processes of Ray's actors that work on buckets, wherever they run on this machine."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            if path.read_bytes().startswith(b"ray::Worker"):
+                found.add(int(path.parent.name))
+    return found
+
+
+def test_a_study_has_the_records_of_a_local_one_though_a_worker_is_killed(cluster, tmp_path, monkeypatch):
+    """The same study on two nodes of Ray, one worker of it killed in the middle, and in this process."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2] / "src"))
+    long = replace(STUDY, recipe={"epochs": 15, "batch_size": 8})
+    run_study(long, Options(tmp_path / "here", backend="inline", device="cpu"))
+    killed: list[int] = []
+
+    def kill_one(status):
+        if not killed and any(standing.done > 0.2 for standing in status.standings.values()):
+            killed.append(sorted(ray_workers())[0])
+            os.kill(killed[0], signal.SIGKILL)
+
+    options = Options(tmp_path / "ray", backend="ray", address=cluster.address, device="cpu")
+    status = run_study(long, options, kill_one)
+    assert killed
+    assert (status.failed, status.waiting) == (0, 0)
+    found = []
+    for folder in ("here", "ray"):
+        with Store.open(tmp_path / folder, readonly=True) as store:
+            found.append(store.digests())
+    assert found[0] == found[1]

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from evenhand.errors import InputError
+from evenhand.metrics.catalogue import CATALOGUE
 from evenhand.study.frame import Frame
 from evenhand.study.select import select
-from evenhand.study.select_rules import RULES
+from evenhand.study.select_rules import RULES, Means, cost, undominated
 from evenhand.study.select_words import ORACLE
 from evenhand.study.spec import SelectionSpec
 
@@ -75,7 +76,7 @@ def test_all_of_the_pareto_set_is_there():
 
 def test_best_per_metric_takes_another_setting_for_each():
     found = select(Frame.open(store()), by("best-per-metric"), ("tpr.gap", "fpr.gap", "selection.gap"))
-    own = {key: candidate.setting["lam"] for key, candidate in found.choices[0].per_metric.items()}
+    own = {key: choice.candidate.setting["lam"] for key, choice in found.choices[0].per_metric.items()}
     assert own == {"acc": 0.1, "tpr.gap": 10.0, "fpr.gap": 0.1, "selection.gap": 10.0}
 
 
@@ -109,8 +110,8 @@ def test_no_rule_looks_at_the_test_rows(rule):
     assert chosen(first) == chosen(second)
     for one, other in zip(first.choices, second.choices, strict=True):
         assert [c.setting for c in one.others] == [c.setting for c in other.others]
-        assert {k: c.setting for k, c in one.per_metric.items()} == {
-            k: c.setting for k, c in other.per_metric.items()
+        assert {k: c.candidate.setting for k, c in one.per_metric.items()} == {
+            k: c.candidate.setting for k, c in other.per_metric.items()
         }
     seen = Frame.open(before)
     select(seen, spec, ("tpr.gap",))
@@ -184,12 +185,21 @@ def test_a_method_with_nothing_to_choose_is_named():
     made.tables["validation"] = {}
     found = select(Frame.open(made), by("best-mean"))
     assert found.choices == ()
-    assert any(
-        "no setting of gap has a value of tpr.gap on the validation rows" in note for note in found.notes
+    assert found.notes == (
+        "adult / sex / mlp: no setting has a value of tpr.gap on the validation rows to be chosen by: gap",
     )
     for row in made.rows:
         row.update(status="planned")
     assert any("has a finished run" in note for note in select(Frame.open(made), by("best-mean")).notes)
+
+
+def test_what_has_not_begun_is_one_note_for_each_problem():
+    made = fake.sample_store(failures=False)
+    for row in made.rows:
+        row.update(status="planned")
+    notes = select(Frame.open(made), SelectionSpec()).notes
+    assert notes[0] == "adult / sex / mlp: no setting has a finished run: erm, gap, group-dro, sd"
+    assert len(notes) == 4  # three problems, and how many settings could not be chosen
 
 
 # -- refusals --------------------------------------------------------------------------------------------
@@ -201,3 +211,18 @@ def test_rules_and_metrics_that_there_are_not():
         select(frame, by("best-mean", metric="selection.worst"))
     with pytest.raises(InputError, match=r"no metric 'tpr.gapp'"):
         select(frame, by("best-mean", metric="tpr.gapp"))
+
+
+def test_settings_that_are_equal_but_for_rounding_do_not_beat_each_other():
+    """The sum of three thirds of a mean may differ in its last bit with the order of the seeds."""
+    values = np.array([np.nextafter(0.8, 1), 0.8, 0.8 + 1e-9])
+    accuracy = cost(values, CATALOGUE["acc"])
+    assert accuracy[0] == accuracy[1] > accuracy[2]
+    assert undominated(accuracy[:2], np.array([0.2, 0.1])).tolist() == [False, True]
+
+
+def test_the_distance_is_euclidean_and_the_tolerance_has_room_for_rounding():
+    far, near = np.array([0.5, 0.3]), np.array([0.0, 0.3])  # 0.5 and 0.42; as a sum 0.5 and 0.6
+    assert RULES["distance-to-optimum"](Means(far, near)) == [1]
+    just = Means(np.array([0.3, 0.2]), np.array([0.7, 0.8]), tolerance=0.1)  # 0.7 + 0.1 < 0.8 in floats
+    assert RULES["accuracy-constraint"](just) == [1]

@@ -183,6 +183,7 @@ def test_failures_are_counted_by_reason_with_a_few_examples(store):
         "id": runs[0].id, "method": "erm", "setting": {}, "task": "adult", "seed": 0, "detail": "",
     }  # fmt: skip
     assert (other["reason"], other["runs"]) == ("memory", 2)
+    assert store.reasons() == {"NaN": 6, "memory": 2}
     assert store.counts_of_states() == {"planned": 9, "done": 0, "failed": 8, "waiting": 1, "running": 0}
 
 

@@ -29,6 +29,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"}
 KILLING = """
 import os, random, runpy, signal, sys, time
 from pathlib import Path
+import evenhand.train.checkpoint  # slow to import: once, and not in every writer
 from evenhand.study.store import Store
 make = runpy.run_path(sys.argv[2])
 runs = make["planned"](400)

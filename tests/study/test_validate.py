@@ -1,6 +1,7 @@
 """Every mistake of a study is told before anything runs: file, line, the nearest name, the reason."""
 
 import textwrap
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -83,7 +84,7 @@ MISTAKES = {  # part, lines, which of the lines, what is told
     "net's option": ("net", ["width = [3]"], 0, "'mlp' has no option 'width'; did you mean 'widths'?"),
     "net's value": ("net", ["widths = [0]"], 0, "widths=(0,) must be a list of whole numbers of at least 1"),
     "no net": ("net", ["[[net]]", "name = 'x'"], 0, 'a net needs net = "NAME"'),
-    "unknown method": ("method", ["[[method]]", "key = 'grdo'"], 1, "no method 'grdo'; did you mean 'gdro'?"),
+    "unknown method": ("method", ["[[method]]", "key = 'grdo'"], 1, "no method 'grdo'; did you mean 'gdro'"),
     "no key": ("method", ["[[method]]", "name = 'x'"], 0, 'a method needs key = "KEY"'),
     "unknown field": ("method", ["etta = 1"], 0, "the method 'gdro' has no field 'etta'; did you mean 'eta'"),
     "near a key of ours": ("method", ["drws = 1"], 0, "has no field 'drws'; did you mean 'draws'?"),
@@ -151,11 +152,33 @@ def test_a_mistake_is_told_with_its_line(tmp_path, name):
     ("0", "'seeds' must be at least 1, or a list of seeds; not 0"),
     ("[-1]", "the seed -1 is below 0"),
     ("'3'", "'seeds' must be a whole number or a list of whole numbers, not '3'"),
+    ("1_000_000_000_000", "'seeds' must be at most 1,000,000, not 1,000,000,000,000"),
 ])  # fmt: skip
 def test_seeds(tmp_path, given, words):
     assert f"s.toml:1: {words}" in message(
         tmp_path, study_text("none")[0].replace("seeds = 2", f"seeds = {given}")
     )
+
+
+def test_more_runs_than_can_be_planned_are_refused_at_once(tmp_path):
+    began = time.perf_counter()
+    text = study_text("method", "[[method]]", "key = 'erm'")[0].replace("seeds = 2", "seeds = 1_000_000")
+    assert "runs, and at most 1,000,000 can be planned" in message(tmp_path, text)
+    text = study_text("method", "[[method]]", "key = 'gap'", "lam = { search = true }", "draws = 10_000_000")[
+        0
+    ]
+    assert "runs, and at most 1,000,000 can be planned" in message(tmp_path, text)
+    assert time.perf_counter() - began < 5
+
+
+def test_calibration_needs_bins_that_can_be_joined(tmp_path):
+    text = study_text("report", "metrics = ['ece.gap']")[0]
+    told = message(tmp_path, f"score_bins = 100\n{text}")
+    assert (
+        "the metric 'ece.gap' joins the scores into 15 bins, and 100 cannot be: set score_bins = 240" in told
+    )
+    (tmp_path / "s.toml").write_text(f"score_bins = 240\n{text}", encoding="utf-8")
+    assert read_study(tmp_path / "s.toml").score_bins == 240
 
 
 def test_all_mistakes_are_told_at_once_in_the_order_of_the_file(tmp_path):

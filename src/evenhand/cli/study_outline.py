@@ -62,9 +62,17 @@ def number_of_runs(study: Study) -> int:
 def runs_of_task(study: Study, task: TaskSpec) -> int:
     """The runs on one task; without a network of its own it has the usual one."""
     groupings = sum(for_task(grouping, task) for grouping in study.groupings)
-    nets = max(sum(for_task(net, task) for net in study.nets), 1)
-    settings = sum(number_of_settings(m, most_settings(study)) for m in study.methods if for_task(m, task))
-    return groupings * nets * settings * len(study.seeds)
+    settings = sum(
+        number_of_settings(method, most_settings(study)) * _number_of_nets(study, task, method.name)
+        for method in study.methods
+        if for_task(method, task)
+    )
+    return groupings * settings * len(study.seeds)
+
+
+def _number_of_nets(study: Study, task: TaskSpec, method: str) -> int:
+    own = sum(for_task(net, task) and net.is_for(method) for net in study.nets)
+    return own if study.nets else 1
 
 
 def outline(study: Study) -> Iterator[tuple[str, list[str]]]:

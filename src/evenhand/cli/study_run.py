@@ -57,6 +57,7 @@ def run(
     folder = out if out is not None else RUNS / f"{study.name}{'-smoke' if smoke else ''}"
     _check_out(folder, study.name)
     if study.kind == study_replay.REPLAY:
+        _check_replay(study.name, add, reuse)
         study_replay.run_replay(study, folder, quiet=quiet, json=json)
         return
     from evenhand.study.driver import Options
@@ -94,6 +95,13 @@ def carried_out(study: Study, options: Options, quiet: bool) -> tuple[State, Sto
 def _check_backend(backend: given.BackendName, address: str | None) -> None:
     if address is not None and backend != given.BackendName.ray:
         raise InputError("--address is of a Ray cluster; say --backend ray with it")
+
+
+def _check_replay(name: str, add: list[str] | None, reuse: Path | None) -> None:
+    """Refuse what only a study that trains can do, instead of leaving it out without a word."""
+    for option, value in (("--add", add), ("--reuse", reuse)):
+        if value:
+            raise InputError(f"{option} is of no use here: '{name}' reads published runs and trains nothing")
 
 
 def _check_out(folder: Path, name: str) -> None:

@@ -41,6 +41,7 @@ class Plan:
     def check(self) -> None:
         """Refuse what could not be trained, with the reason, before anything is."""
         from evenhand.methods.problem import Problem
+        from evenhand.train.building import networks_of
         from evenhand.train.fit import device_of
 
         device_of(self.device)
@@ -49,7 +50,7 @@ class Plan:
         problem = Problem.of(self.task, self.protect)
         for method in self.methods.values():
             method.check(problem)
-            self.net.build(problem.sizes.inputs, method.outputs(problem))
+            networks_of(self.net, method, problem)
 
     def folder_of(self, name: str) -> Path | None:
         """Where a method's checkpoints and results go: the folder itself where there is one method only."""

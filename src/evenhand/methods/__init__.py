@@ -4,32 +4,50 @@ In one's own training loop: `Problem`, `Nets`, `Batch` and a method are all that
 (`examples/own_loop.py`).
 """
 
+from evenhand.methods.advdebias import AdvDebias
 from evenhand.methods.base import Method, Sampling
+from evenhand.methods.censoring import AdversarialCensoring
+from evenhand.methods.cfair import CFair, CFairEO
 from evenhand.methods.discriminative import DomainDiscriminative
 from evenhand.methods.erm import ERM
+from evenhand.methods.ffvae import FFVAE
 from evenhand.methods.gap import GapPenalty
 from evenhand.methods.group_dro import GroupDRO
 from evenhand.methods.independent import DomainIndependent
 from evenhand.methods.irm import IRM
 from evenhand.methods.jtt import JTT
+from evenhand.methods.laftr import LaftrDP, LaftrEqOdd, LaftrEqOpp0, LaftrEqOpp1
 from evenhand.methods.nets import Nets
 from evenhand.methods.problem import Problem
+from evenhand.methods.projection import GradientProjection
 from evenhand.methods.registry import METHODS, method_of
 from evenhand.methods.resample import Resample
+from evenhand.methods.reversal_adversary import GradientReversal
 from evenhand.methods.spectral_decoupling import SpectralDecoupling
 from evenhand.methods.weighting import SqrtWeightedERM, WeightedERM
 from evenhand.records import Batch
 
 __all__ = [
     "ERM",
+    "FFVAE",
     "IRM",
     "JTT",
     "METHODS",
+    "AdvDebias",
+    "AdversarialCensoring",
     "Batch",
+    "CFair",
+    "CFairEO",
     "DomainDiscriminative",
     "DomainIndependent",
     "GapPenalty",
+    "GradientProjection",
+    "GradientReversal",
     "GroupDRO",
+    "LaftrDP",
+    "LaftrEqOdd",
+    "LaftrEqOpp0",
+    "LaftrEqOpp1",
     "Method",
     "Nets",
     "Problem",

@@ -69,6 +69,10 @@ class Method(ABC):
         """How many outputs the model needs: by default one for each class or label."""
         return problem.sizes.n_classes
 
+    def model_inputs(self, problem: Problem) -> tuple[int, ...]:
+        """The shape of what the model reads: by default the task's inputs; a code, where it is put on one."""
+        return problem.sizes.inputs
+
     def extra(self, problem: Problem, n_features: int) -> dict[str, nn.Module]:
         """Further networks, by name: adversary, decoder, teacher."""
         return {}
@@ -108,6 +112,10 @@ class Method(ABC):
         """
         logits, _ = nets["model"](batch.x)
         return probabilities(logits, nets.sizes)
+
+    def stacked_form(self) -> Method:
+        """The method that studies train in its place: forms that differ in numbers may share a class."""
+        return self
 
     def asks(self) -> Needs:
         """What this very object needs, where a field makes it more than the class says."""

@@ -29,6 +29,11 @@ def choice(default: str, options: tuple[str, ...], about: str) -> Any:
     return field(default=default, metadata={"about": about, "options": options})
 
 
+def text(default: str, allowed: str, about: str) -> Any:
+    """Words that the method reads itself; `allowed` says what they may be."""
+    return field(default=default, metadata={"about": about, "allowed": allowed})
+
+
 def switch(default: bool, about: str) -> Any:
     """Something that is on or off."""
     return field(default=default, metadata={"about": about})

@@ -86,6 +86,8 @@ def allowed(facts: Mapping[str, Any]) -> str:
     """
     if options := facts.get("options"):
         return ", ".join(options)
+    if told := facts.get("allowed"):
+        return str(told)
     if "at_least" not in facts:
         return "true, false"
     low, high = facts["at_least"], facts["at_most"]

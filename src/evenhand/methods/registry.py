@@ -7,15 +7,22 @@ from difflib import get_close_matches
 from typing import Any
 
 from evenhand.errors import InputError
+from evenhand.methods.advdebias import AdvDebias
 from evenhand.methods.base import Method
+from evenhand.methods.censoring import AdversarialCensoring
+from evenhand.methods.cfair import CFair, CFairEO
 from evenhand.methods.discriminative import DomainDiscriminative
 from evenhand.methods.erm import ERM
+from evenhand.methods.ffvae import FFVAE
 from evenhand.methods.gap import GapPenalty
 from evenhand.methods.group_dro import GroupDRO
 from evenhand.methods.independent import DomainIndependent
 from evenhand.methods.irm import IRM
 from evenhand.methods.jtt import JTT
+from evenhand.methods.laftr import LaftrDP, LaftrEqOdd, LaftrEqOpp0, LaftrEqOpp1
+from evenhand.methods.projection import GradientProjection
 from evenhand.methods.resample import Resample
+from evenhand.methods.reversal_adversary import GradientReversal
 from evenhand.methods.spectral_decoupling import SpectralDecoupling
 from evenhand.methods.weighting import SqrtWeightedERM, WeightedERM
 
@@ -31,6 +38,17 @@ _CLASSES: tuple[type[Method], ...] = (
     DomainIndependent,
     DomainDiscriminative,
     GapPenalty,
+    LaftrDP,
+    LaftrEqOdd,
+    LaftrEqOpp0,
+    LaftrEqOpp1,
+    CFair,
+    CFairEO,
+    AdversarialCensoring,
+    GradientReversal,
+    GradientProjection,
+    AdvDebias,
+    FFVAE,
 )
 METHODS: dict[str, type[Method]] = {method.key: method for method in _CLASSES}
 

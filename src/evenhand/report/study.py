@@ -12,6 +12,7 @@ from evenhand.report import page
 from evenhand.report.figures.canvas import both_widths
 from evenhand.report.figures.cost_strip import cost_legend
 from evenhand.report.names import rate_head
+from evenhand.report.study_asked import asked
 from evenhand.report.study_body import (
     completed,
     definition,
@@ -35,7 +36,7 @@ from evenhand.report.study_figures import (
     spearman_figures,
     spread_figures,
 )
-from evenhand.report.study_leaders import FAMILIES, leader_rows, overall_rows
+from evenhand.report.study_leaders import FAMILIES, SEVERAL, leader_rows, overall_rows
 from evenhand.report.study_points import points_of, run_list
 from evenhand.report.study_rows import class_rows, failure_rows, group_rows, variance_rows
 from evenhand.report.study_tables import oracle_note
@@ -46,19 +47,23 @@ Json = Mapping[str, Any]
 
 def render(study: Json) -> str:
     """The HTML report of a study, finished or not."""
-    body = completed(study)
+    whole = completed(study)
+    body = asked(whole)
     return page.render(
         "study.html.j2",
         scripts=("script.js", "study.js"),
         study=body,
         title=body["title"] or body["name"],
-        sentences=study_sentences(body),
+        sentences=study_sentences(whole),
         oracle=oracle_note(body),
         keys=keys_of(body),
         heads=[(key, head(key), definition(body, key)) for key in keys_of(body)],
         problems=[problem_parts(body, problem, place) for place, problem in enumerate(body["problems"])],
         families=FAMILIES,
         overall=overall_rows(body) if len(body["problems"]) > 1 else [],
+        compared=any(entry["against"] for problem in body["problems"] for entry in problem["methods"]),
+        order=order(body),
+        several=any(entry["settings"] > 1 for entry in body["budget"]["methods"]),
         ranks=rank_figures(body),
         variance=variance_rows(body),
         failures=failure_rows(body),
@@ -80,6 +85,7 @@ def names() -> dict[str, Any]:
         "setting_words": setting_words,
         "seconds": seconds,
         "sentence": sentence,
+        "moment": moment,
     }
 
 
@@ -97,7 +103,8 @@ def problem_parts(body: Json, problem: Json, place: int) -> dict[str, Any]:
         "points": points,
         "runs": Markup(run_list(body, problem, points)),
         "series": [
-            (series[entry["method"]], entry["method"], setting_words(entry["setting"]))
+            (series[entry["method"]], entry["method"],
+             SEVERAL if entry["per_metric"] else setting_words(entry["setting"]))
             for entry in problem["methods"]
         ],
         "rates": rate_figures(body, problem),
@@ -141,6 +148,22 @@ def sentence(told: Any) -> str:
     """
     text = str(told or "").strip()
     return text[:1].upper() + text[1:] + ("" if not text or text[-1] in ".!?" else ".")
+
+
+def order(body: Json) -> str:
+    """By what the methods stand in the table: the metric of the selection."""
+    key = body["selection"]["metric"]
+    return f" by {words(key)}" if key else ""
+
+
+def moment(stamp: Any) -> str:
+    """A time as people write it.
+
+    >>> moment("2026-03-01T10:20:30+00:00"), moment("today")
+    ('2026-03-01 10:20 UTC', 'today')
+    """
+    text = str(stamp)
+    return f"{text[:10]} {text[11:16]} UTC" if text.endswith("+00:00") else text
 
 
 def seconds(x: Any) -> str:

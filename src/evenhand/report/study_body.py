@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenhand.report.definitions import BETTER, define
-from evenhand.report.names import isolated
-from evenhand.report.numbers import without_nan
+from evenhand.report.names import isolated, rate_head
+from evenhand.report.numbers import defined, without_nan
 from evenhand.report.tradeoff import spelled
 from evenhand.report.verdict_tradeoff import column_head, short
 
@@ -31,7 +31,8 @@ PROBLEM: dict[str, Any] = {
 }
 METHOD: dict[str, Any] = {
     "setting": {}, "label": "", "seeds": [], "n": 0, "failed": 0, "numbers": {}, "per_metric": None,
-    "against": None, "rates": {}, "per_class": {}, "levelling": None, "seconds": {}, "peak_memory": None,
+    "single": None, "against": None, "rates": {}, "per_class": {}, "levelling": None, "seconds": {},
+    "peak_memory": None,
 }
 # fmt: on
 
@@ -74,9 +75,13 @@ def metrics_of(body: Json) -> list[str]:
 def head(key: str) -> str:
     """A metric over a narrow column.
 
-    >>> head("acc"), head("tpr.gap")
-    ('Accuracy', 'TPR gap')
+    >>> head("acc"), head("tpr.gap"), head("accuracy.worst")
+    ('Accuracy', 'TPR gap', 'Worst accuracy')
     """
+    rate, _, which = key.partition(".")
+    if which in ("worst", "best"):
+        shown = rate_head(rate)
+        return f"{which.capitalize()} {shown if shown.isupper() else shown.lower()}"
     return "Accuracy" if key == "acc" else column_head(key)
 
 
@@ -95,18 +100,50 @@ def better(body: Json, key: str) -> str:
     >>> better({"metrics": [{"key": "x", "better": "higher"}]}, "x"), better({"metrics": []}, "tpr.gap")
     ('higher', 'lower')
     """
-    entry: Json = next((one for one in body["metrics"] if one["key"] == key), {})
-    found = entry.get("better") or define(key).better
+    found = _entry(body, key).get("better") or define(key).better
     return found if found in SHOWN else ""
+
+
+def ideal(body: Json, key: str) -> float | None:
+    """The value that a metric is wanted near to, where it is neither to be low nor to be high.
+
+    >>> ideal({"metrics": [{"key": "x", "better": "nearer", "ideal": 1.0}]}, "x")
+    1.0
+    """
+    entry = _entry(body, key) or vars(define(key))
+    return float(entry["ideal"]) if entry.get("better") == "nearer" and defined(entry.get("ideal")) else None
+
+
+def wanted(body: Json, key: str, mean: Any, moved: Json | None) -> int:
+    """Whether a method that came to `mean` moved a metric the wanted way (1), the other (-1), or neither.
+
+    >>> wanted({"metrics": []}, "tpr.gap", 0.1, {"verdict": "lower", "difference": -0.2})
+    1
+    >>> body = {"metrics": [{"key": "x", "better": "nearer", "ideal": 1.0}]}
+    >>> wanted(body, "x", 1.5, {"verdict": "higher", "difference": 0.6})
+    -1
+    """
+    verdict, way, aim = (moved or {}).get("verdict"), better(body, key), ideal(body, key)
+    if not moved or verdict not in SHOWN:
+        return 0
+    if way:
+        return 1 if verdict == way else -1
+    if aim is None or not (defined(mean) and defined(moved.get("difference"))):
+        return 0
+    return 1 if abs(mean - aim) < abs(mean - moved["difference"] - aim) else -1
+
+
+def _entry(body: Json, key: str) -> Json:
+    return next((one for one in body["metrics"] if one["key"] == key), {})
 
 
 def definition(body: Json, key: str) -> str:
     """What is told over the head of a column: name, formula, ideal."""
-    entry: Json = next((one for one in body["metrics"] if one["key"] == key), {})
+    entry = _entry(body, key)
     if not entry.get("name"):
         return define(key).text
     aim = BETTER.get(entry.get("better") or "", "")
-    return "\n".join(part for part in (entry["name"], entry.get("formula") or "", aim, key) if part)
+    return "\n".join(part for part in (entry["name"], entry.get("formula") or "", aim) if part)
 
 
 def problem_name(body: Json, problem: Json) -> str:

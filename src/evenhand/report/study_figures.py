@@ -14,6 +14,7 @@ from evenhand.report.figures.seed_variance import Spread, seed_variance
 from evenhand.report.figures.slopes import Rates, slopes
 from evenhand.report.names import rate_name
 from evenhand.report.numbers import defined
+from evenhand.report.study_asked import asked
 from evenhand.report.study_body import completed, head, keys_of, metrics_of, names_by_id, problem_name, words
 from evenhand.report.study_points import frontier_figure, has_points, points_of
 
@@ -26,7 +27,7 @@ MOST_GROUPS = 16  # more groups than that are in the table only
 
 def figures(study: Json) -> dict[str, str]:
     """Every figure of a study as an SVG text, by a title."""
-    body = completed(study)
+    body = asked(completed(study))
     drawn: dict[str, str] = {}
     for problem in body["problems"]:
         name = problem_name(body, problem)
@@ -92,9 +93,8 @@ def spread_figures(body: Json, problem: Json) -> list[tuple[str, str]]:
 
 def _spread(entry: Json, key: str) -> Spread | None:
     found = entry["numbers"].get(key) or {}
-    runs = [
-        (seed, x) for seed, x in zip(entry["seeds"], found.get("values") or [], strict=False) if defined(x)
-    ]
+    seeds = ((entry["per_metric"] or {}).get(key) or entry)["seeds"]
+    runs = [(seed, x) for seed, x in zip(seeds, found.get("values") or [], strict=False) if defined(x)]
     if not runs or not defined(found.get("mean")):
         return None
     return Spread(
@@ -119,16 +119,18 @@ def cost_figure(body: Json, problem: Json, width: float) -> str:
     if not rows:
         return ""
     told = {
-        row["method"]: f"lowered {', '.join(head(key) for key in row['reduces'])}"
+        row["method"]: f"improved: {', '.join(head(key) for key in row['reduces'])}"
         if row.get("reduces")
-        else "no metric is shown to be lower"
+        else "no metric is shown to have improved"
         for row in rows
     }
-    return cost_strip(rows, title=f"Cost: {problem_name(body, problem)}", reduced=told, width=width)
+    return cost_strip(rows, title=f"Cost: {problem_name(body, problem)}", improved=told, width=width)
 
 
 def rank_figures(body: Json) -> list[tuple[str, list[tuple[str, str]]]]:
-    """The diagram of each number, for wide and narrow screens."""
+    """The diagram of each number, for wide and narrow screens; one problem has no ranks to average."""
+    if len(body["problems"]) < 2:
+        return []
     return [
         (key, both_widths(_ranks(found, f"Mean ranks by {words(key)}")))
         for key, found in body["ranks"].items()

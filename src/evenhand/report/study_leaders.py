@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenhand.report.numbers import UNDEFINED, defined, interval, number, probability
-from evenhand.report.study_body import NOT_ENOUGH, SHOWN, better, keys_of, setting_words
+from evenhand.report.study_body import NOT_ENOUGH, SHOWN, keys_of, setting_words, wanted
 
 Json = Mapping[str, Any]
+COLOURS = {1: "b2", 0: "", -1: "a2"}  # blue went the wanted way, orange the other
 MARKS = {"lower": "▼", "higher": "▲", "no difference shown": "=", NOT_ENOUGH: "?"}
 FAMILIES = ("differs from the base", "no difference shown", NOT_ENOUGH)
+SEVERAL = "a setting for each metric"
 
 
 def leader_rows(body: Json, problem: Json) -> list[dict[str, Any]]:
@@ -18,17 +20,41 @@ def leader_rows(body: Json, problem: Json) -> list[dict[str, Any]]:
     return [
         {
             "method": entry["method"],
-            "setting": setting_words(entry["setting"]),
+            "setting": SEVERAL if entry["per_metric"] else setting_words(entry["setting"]),
+            "one_model": one_model,
             "base": entry["against"] is None and entry["method"] == body["base"],
             "cells": [leader_cell(body, entry, key) for key in keys_of(body)],
             "runs": entry["n"],
             "failed": entry["failed"],
-            "seconds": (entry["seconds"] or {}).get("mean"),
+            "seconds": run_seconds((entry["seconds"] or {}).get("mean")),
             "family": family(entry),
-            "frontier": [key for key, names in problem["frontier"].items() if entry["method"] in names],
         }
-        for entry in problem["methods"]
+        for entry, one_model in shown_entries(problem)
     ]
+
+
+def shown_entries(problem: Json) -> list[tuple[Json, bool]]:
+    """Every method; after one whose metrics have settings of their own, also the one model that has them all.
+
+    The numbers of the first belong to several models, which nobody can have at the same time.
+    """
+    found: list[tuple[Json, bool]] = []
+    for entry in problem["methods"]:
+        found.append((entry, False))
+        if entry["single"]:
+            found.append(({**entry, **entry["single"], "per_metric": None}, True))
+    return found
+
+
+def run_seconds(x: Any) -> str:
+    """The seconds of a run with two digits: stacked runs take a small part of one.
+
+    >>> run_seconds(0.0341), run_seconds(12.34), run_seconds(1234.5), run_seconds(None)
+    ('0.034', '12', '1,234', '–')
+    """
+    if not defined(x):
+        return UNDEFINED
+    return f"{x:.2g}" if 0.001 <= x < 10 else number(x) if x < 10 else f"{x:,.0f}"
 
 
 def family(entry: Json) -> str:
@@ -56,7 +82,8 @@ def leader_cell(body: Json, entry: Json, key: str) -> dict[str, str]:
         "interval": spread if spread != UNDEFINED else "",
         "mark": MARKS.get((moved or {}).get("verdict") or "", ""),
         "words": verdict_words(moved),
-        "colour": colour(body, key, moved),
+        "colour": COLOURS[wanted(body, key, found.get("mean"), moved)],
+        "setting": setting_words((own or {}).get("setting")),
         "note": _note(body, found, moved, own),
     }
 
@@ -70,21 +97,8 @@ def verdict_words(moved: Json | None) -> str:
     if not moved or not moved.get("verdict"):
         return ""
     p = f", {probability(moved['p_adjusted'])}" if defined(moved.get("p_adjusted")) else ""
-    return {"no difference shown": "not shown", NOT_ENOUGH: "too few runs"}.get(
-        moved["verdict"], str(moved["verdict"])
-    ) + (p if moved["verdict"] in SHOWN else "")
-
-
-def colour(body: Json, key: str, moved: Json | None) -> str:
-    """Blue where a significant difference goes the wanted way, orange where it goes the other.
-
-    >>> colour({"metrics": []}, "tpr.gap", {"verdict": "lower"}), colour({"metrics": []}, "acc", None)
-    ('b2', '')
-    """
-    verdict, wanted = (moved or {}).get("verdict"), better(body, key)
-    if verdict not in SHOWN or not wanted:
-        return ""
-    return "b2" if verdict == wanted else "a2"
+    told = {"no difference shown": "no diff. shown", NOT_ENOUGH: "too few runs"}  # no column grows for them
+    return told.get(moved["verdict"]) or str(moved["verdict"]) + p
 
 
 def _note(body: Json, found: Json, moved: Json | None, own: Json | None) -> str:

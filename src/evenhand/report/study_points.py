@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenhand.report.figures.frontier import Mean, Run, Trail, frontier
-from evenhand.report.numbers import defined, interval, number
-from evenhand.report.study_body import better, head, keys_of, metrics_of, setting_words, words
+from evenhand.report.numbers import UNDEFINED, defined, interval, number
+from evenhand.report.study_body import better, head, ideal, keys_of, metrics_of, setting_words, words
 
 Json = Mapping[str, Any]
 MOST_POINTS = 3000  # in one figure; beyond that single runs cannot be seen or pointed at any more
+AIMS = {"lower": "lower is better ↓", "higher": "higher is better ↑"}
 MOST_MARKS = 60_000  # in the page, over all its frontier figures
 
 
@@ -87,49 +88,58 @@ def _rounded(x: Any) -> float | None:
 
 def frontier_figure(body: Json, problem: Json, points: Points, key: str) -> str:
     """The figure of one metric."""
-    accuracy = body["accuracy"]
-    by_method: dict[str, list[Run]] = {entry["method"]: [] for entry in problem["methods"]}
-    for i, point in enumerate(points.points):
-        x, y = point["values"].get(accuracy), point["values"].get(key)
-        if defined(x) and defined(y):
-            run = Run(i, float(x), float(y), bool(point.get("selected")))
-            by_method.setdefault(point["method"], []).append(run)
+    accuracy, series = body["accuracy"], body["series"]
     means = {entry["method"]: _mean_of(entry, accuracy, key) for entry in problem["methods"]}
-    series = body["series"]
-    trails = [Trail(name, tuple(runs), means.get(name), series[name]) for name, runs in by_method.items()]
-    higher = better(body, key) == "higher"
-    line = unbeaten([(p["x"], p["y"]) for p in problem["pareto"].get(key) or []], higher)
+    runs = _runs_by_method(problem, points, accuracy, key)
+    trails = [Trail(name, tuple(found), means.get(name), series[name]) for name, found in runs.items()]
+    ahead = problem["frontier"].get(key) or []
+    way, aim = better(body, key), ideal(body, key)
+    line = [(mean.x, mean.y) for name in ahead if (mean := means.get(name))] if way and len(runs) > 1 else []
     return frontier(
         trails, line, title=f"{words(accuracy).capitalize()} against {words(key)}", x_axis=words(accuracy),
-        y_axis=head(key), higher=higher,
-        named=[*(problem["frontier"].get(key) or []), body["base"]],
+        y_axis=head(key), higher=way == "higher", ideal=aim,
+        aim=AIMS.get(way) or ("no direction is wanted" if aim is None else f"wanted near {aim:g}"),
+        named=[*ahead, body["base"]],
     )  # fmt: skip
 
 
-def unbeaten(points: Sequence[tuple[Any, Any]], higher: bool) -> list[tuple[float, float]]:
-    """Those points that none of the others beats in both numbers: a set chosen elsewhere may hold others.
+def _runs_by_method(problem: Json, points: Points, accuracy: str, key: str) -> dict[str, list[Run]]:
+    """The points of each method, those of the setting that speaks for the metric marked as selected."""
+    own = {entry["method"]: (entry["per_metric"] or {}).get(key) for entry in problem["methods"]}
+    found: dict[str, list[Run]] = {method: [] for method in own}
+    for i, point in enumerate(points.points):
+        x, y, method = point["values"].get(accuracy), point["values"].get(key), point["method"]
+        if defined(x) and defined(y):
+            chosen = own.get(method)
+            selected = _label(point) == chosen["label"] if chosen else bool(point.get("selected"))
+            found.setdefault(method, []).append(Run(i, float(x), float(y), selected))
+    return found
 
-    >>> unbeaten([(0.9, 0.2), (0.8, 0.3), (0.7, 0.1), (0.6, None)], higher=False)
-    [(0.9, 0.2), (0.7, 0.1)]
-    """
-    sign = -1.0 if higher else 1.0
-    kept: list[tuple[float, float]] = []
-    known = [(float(x), float(y)) for x, y in points if defined(x) and defined(y)]
-    for x, y in sorted(known, key=lambda point: (-point[0], sign * point[1])):
-        if not kept or sign * y < sign * kept[-1][1]:
-            kept.append((x, y))
-    return kept
+
+def _label(point: Json) -> str:
+    """Method and setting of a run, as the label of a setting has them."""
+    setting = setting_words(point["setting"])
+    return f"{point['method']} ({setting})" if setting else str(point["method"])
 
 
 def _mean_of(entry: Json, accuracy: str, key: str) -> Mean | None:
-    x, y = entry["numbers"].get(accuracy) or {}, entry["numbers"].get(key) or {}
+    """Where a method stands, by the setting that was selected, or selected for this metric."""
+    own = (entry["per_metric"] or {}).get(key) or {}
+    x = own.get("accuracy") or entry["numbers"].get(accuracy) or {}
+    y = entry["numbers"].get(key) or {}
     if not defined(x.get("mean")) or not defined(y.get("mean")):
         return None
     ends = [(found.get("low"), found.get("high")) for found in (x, y)]
-    told = [entry["method"], *filter(None, [setting_words(entry["setting"])])]
-    told += [f"{words(accuracy)} {number(x['mean'])} ({interval(ends[0])})"]
-    told += [f"{head(key)} {number(y['mean'])} ({interval(ends[1])})", f"mean of {entry['n']} seeds"]
+    setting, n = setting_words(own.get("setting") or entry["setting"]), own.get("n") or entry["n"]
+    told = [entry["method"], *filter(None, [setting])]
+    told += [_told(name, found) for name, found in ((words(accuracy), x), (head(key), y))]
+    told += [f"mean of {n} seeds" if n != 1 else "one run"]
     return Mean(entry["method"], (), x["mean"], y["mean"], ends[0], ends[1], "\n".join(told))
+
+
+def _told(name: str, found: Json) -> str:
+    spread = interval((found.get("low"), found.get("high")))
+    return f"{name} {number(found['mean'])}" + (f" ({spread})" if spread != UNDEFINED else "")
 
 
 def has_points(problem: Json, accuracy: str, key: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from evenhand.report.numbers import UNDEFINED, interval, number
 from evenhand.report.study_body import completed, head, keys_of, names_by_id, problem_name, setting_words
-from evenhand.report.study_leaders import MARKS
+from evenhand.report.study_leaders import MARKS, SEVERAL, shown_entries
 from evenhand.report.study_rows import (
     class_rows,
     cost_rows,
@@ -81,12 +81,12 @@ def leaders(body: Json) -> Table:
     rows = [
         (
             *((problem_name(body, problem),) if several else ()),
-            *(entry["method"], setting_words(entry["setting"])),
+            *(entry["method"], _setting(entry, one_model)),
             *(_estimate(entry, key) for key in keys_of(body)),
             *(entry["n"], (entry["seconds"] or {}).get("mean")),
         )
         for problem in body["problems"]
-        for entry in problem["methods"]
+        for entry, one_model in shown_entries(problem)
     ]
     heads = (*(("Problem",) if several else ()), "Method", "Setting", *(head(key) for key in keys_of(body)))
     note = " ".join(part for part in (_legend(body), oracle_note(body)) if part)
@@ -99,6 +99,11 @@ def _legend(body: Json) -> str:
         f"Mean over seeds [{level} interval]; against {body['base']}: ▼ lower, ▲ higher after correction, "
         "= no difference shown, ? not enough runs to tell."
     )
+
+
+def _setting(entry: Json, one_model: bool) -> str:
+    told = SEVERAL if entry["per_metric"] else setting_words(entry["setting"])
+    return f"one model: {told}" if one_model else told
 
 
 def _estimate(entry: Json, key: str) -> str:

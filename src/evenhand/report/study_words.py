@@ -6,8 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evenhand.report.names import isolated, listed
-from evenhand.report.numbers import UNDEFINED, count, defined, interval, number
-from evenhand.report.study_body import NOT_ENOUGH, SHOWN, better, metrics_of, problem_name, words
+from evenhand.report.numbers import UNDEFINED, count, defined, interval, number, probability
+from evenhand.report.study_body import (
+    NOT_ENOUGH,
+    SHOWN,
+    better,
+    ideal,
+    metrics_of,
+    problem_name,
+    wanted,
+    words,
+)
 from evenhand.report.verdict_tradeoff import clear, size
 
 Json = Mapping[str, Any]
@@ -24,59 +33,84 @@ def study_sentences(body: Json) -> list[str]:
     """What a reader should know first; `body` is completed (`study_body.completed`)."""
     if not any(problem["methods"] for problem in body["problems"]):
         return [_nothing(body["state"])]
-    told = [
-        sentence
-        for problem in body["problems"][:MOST_PROBLEMS]
-        for sentence in [problem_sentence(body, problem)]
-        if sentence
-    ]
+    every = comparisons(body)
+    told = _problems(body) if any(found.get("verdict") != NOT_ENOUGH for found in every) else []
+    told = told or [_uncompared(body, every)]
+    return [*told, *_counted(every, body), *_levelled(body), *_chosen(body), *_left_open(body)]
+
+
+def _problems(body: Json) -> list[str]:
+    sentences = [problem_sentence(body, problem) for problem in body["problems"][:MOST_PROBLEMS]]
     more = len(body["problems"]) - MOST_PROBLEMS
-    if more > 0:
-        told.append(f"{more} more problem{'s are' if more > 1 else ' is'} in the tables.")
-    return [*told, *_counted(body), *_levelled(body), *_chosen(body), *_left_open(body)]
+    rest = [f"{more} more problem{'s are' if more > 1 else ' is'} in the tables."] if more > 0 else []
+    return [*filter(None, sentences), *rest]
+
+
+def _uncompared(body: Json, every: Sequence[Json]) -> str:
+    """Why nothing is compared, or what the comparisons lack."""
+    base = isolated(body["base"])
+    if every:
+        return f"There are not enough runs to tell whether any method differs from {base} in any metric."
+    alone = len({entry["method"] for problem in body["problems"] for entry in problem["methods"]}) == 1
+    if alone:
+        only = next(entry["method"] for problem in body["problems"] for entry in problem["methods"])
+        return f"Only {isolated(only)} has finished runs, so that nothing is compared; its numbers are below."
+    return f"Nothing is compared: {base}, which the others are compared with, has no finished run."
 
 
 def _nothing(state: Json) -> str:
-    failed = f", {count(state['failed'])} failed" if state["failed"] else ""
-    planned = count(state["planned"])
-    return f"No run has finished yet: of {planned} planned, 0 are done{failed}. Nothing can be told."
+    planned, failed = count(state["planned"]), state["failed"]
+    if failed and failed == state["planned"]:
+        reasons = listed([f"{one['reason']} ({count(one['runs'])})" for one in state["failures"]])
+        which = "The only run" if failed == 1 else f"All {planned} runs"
+        return f"{which} failed, so nothing can be told{': ' if reasons else '.'}{reasons}"
+    lost = f", {count(failed)} failed" if failed else ""
+    return f"No run has finished yet: of {planned} planned, 0 are done{lost}. Nothing can be told."
 
 
 def problem_sentence(body: Json, problem: Json) -> str:
     """The method that moved the first metric farthest in the wanted direction, and what accuracy it cost."""
-    keys = metrics_of(body)
+    keys = [key for key in metrics_of(body) if better(body, key) or ideal(body, key) is not None]
     others = [entry for entry in problem["methods"] if entry["against"]]
     if not keys or not others:
         return ""
-    key, place = keys[0], f"On {problem_name(body, problem)}"
-    base, wanted = isolated(body["base"]), better(body, keys[0]) or "lower"
-    moved = [entry for entry in others if entry["against"].get(key, {}).get("verdict") == wanted]
+    key, place, base = keys[0], f"On {problem_name(body, problem)}", isolated(body["base"])
+    moved = [entry for entry in others if _improved(body, entry, key)]
     if not moved:
-        return f"{place}, {_none_moved(others, key, base, wanted)}"
+        return f"{place}, {_none_moved(body, others, key, base)}"
     best = max(moved, key=lambda entry: abs(entry["against"][key]["difference"]))
-    verb = "lowered" if wanted == "lower" else "raised"
+    verb = "lowered" if best["against"][key]["verdict"] == "lower" else "raised"
     runs = f"over {best['n']} seeds" if best["n"] != 1 else "in one run"
-    cost = _cost(best["against"].get(body["accuracy"]), body["accuracy"])
+    cost = "" if best["per_metric"] else _cost(best["against"].get(body["accuracy"]), body["accuracy"])
     moved_by = f"the {words(key)} by {size(best['against'][key])}"
     return f"{place}, {isolated(best['method'])} {verb} {moved_by} against {base} {runs}{cost}."
 
 
-def _none_moved(others: Sequence[Json], key: str, base: str, wanted: str) -> str:
+def _improved(body: Json, entry: Json, key: str) -> bool:
+    return wanted(body, key, (entry["numbers"].get(key) or {}).get("mean"), entry["against"].get(key)) > 0
+
+
+def _none_moved(body: Json, others: Sequence[Json], key: str, base: str) -> str:
     verdicts = [entry["against"].get(key, {}).get("verdict") for entry in others]
     if all(verdict == NOT_ENOUGH for verdict in verdicts):
         return f"there are not enough runs to tell whether any method moves the {words(key)} against {base}."
     found = [entry for entry in others if defined(entry["against"].get(key, {}).get("difference"))]
     if not found:
         return f"the {words(key)} is undefined for every method or for {base}."
-    sign = -1.0 if wanted == "lower" else 1.0
+    way, aim = better(body, key), ideal(body, key)
+    if not way:
+        return f"no method is shown to have a {words(key)} nearer to {aim:g} than {base}."
+    sign = -1.0 if way == "lower" else 1.0
     nearest = max(found, key=lambda entry: sign * float(entry["against"][key]["difference"]))
-    moved = nearest["against"][key]
-    told = interval((moved.get("low"), moved.get("high")), signed=True)
-    spread = f" ({told})" if told != UNDEFINED else ""
-    return (
-        f"no method is shown to have a {wanted} {words(key)} than {base}; "
-        f"{isolated(nearest['method'])} comes nearest: {number(moved['difference'], signed=True)}{spread}."
-    )
+    told = f"{isolated(nearest['method'])} comes nearest: {_difference(nearest['against'][key])}"
+    return f"no method is shown to have a {way} {words(key)} than {base}; {told}."
+
+
+def _difference(moved: Json) -> str:
+    """A difference with its interval and, since the two need not agree, the p-value that decided."""
+    spread, p = interval((moved.get("low"), moved.get("high")), signed=True), moved.get("p_adjusted")
+    told = number(moved["difference"], signed=True) + (f" ({spread})" if spread != UNDEFINED else "")
+    return f"{told}, {probability(p)}" if defined(p) else told
 
 
 def _cost(found: Json | None, accuracy: str) -> str:
@@ -84,7 +118,7 @@ def _cost(found: Json | None, accuracy: str) -> str:
         return ""
     moved, name = found["difference"], words(accuracy)
     if found.get("verdict") in SHOWN or (not found.get("verdict") and clear(found)):
-        return f", at {size(found)} {'less' if moved < 0 else 'more'} {name}"
+        return f", {f'at {size(found)} less' if moved < 0 else f'with {size(found)} more'} {name}"
     return f"; a change of {name} is not shown ({number(moved, signed=True)})"
 
 
@@ -98,10 +132,9 @@ def comparisons(body: Json) -> list[Json]:
     ]
 
 
-def _counted(body: Json) -> list[str]:
-    every = comparisons(body)
-    if not every:
-        return []
+def _counted(every: Sequence[Json], body: Json) -> list[str]:
+    if all(found.get("verdict") == NOT_ENOUGH for found in every):
+        return []  # has been said
     shown = sum(found.get("verdict") in SHOWN for found in every)
     short_of = sum(found.get("verdict") == NOT_ENOUGH for found in every)
     after = CORRECTIONS.get(body["tests"]["correction"])

@@ -21,15 +21,25 @@ def _parts(body: Json, width: int) -> Iterator[Any]:
     yield words((f"Study {safe(body['name'])}", "bold"), f"  {' · '.join(_facts(body))}")
     problems = [problem for problem in body.get("problems") or () if problem["methods"]]
     if not problems:
-        yield words("no run is finished yet")
+        yield words(_no_numbers(body["state"]))
     elif len(problems) == 1:
         yield words((_problem(problems[0]), "dim"))
         yield _methods(body, problems[0], width)
     else:
         yield _leaders(body, len(problems), width)
-    notes = [*_failures(body), *(body.get("notes") or ())]
+    notes = [*_failures(body), *(note for note in body.get("notes") or () if not _told(note))]
     if notes:
         yield bullets(notes[:MOST_NOTES], "!", "bold yellow")
+
+
+def _no_numbers(state: Json) -> str:
+    every = state["planned"] and state.get("failed") == state["planned"]
+    return "every run failed: there are no numbers" if every else "no run is finished yet"
+
+
+def _told(note: str) -> bool:
+    """Whether a note only repeats the lines above it: failures, and what has no numbers yet."""
+    return "runs failed and take no part" in note or note.endswith("has nothing to report yet")
 
 
 def _facts(body: Json) -> list[str]:
@@ -37,13 +47,19 @@ def _facts(body: Json) -> list[str]:
     told = [f"{count(state['done'])} of {count(state['planned'])} runs"]
     told += [f"{count(state['failed'])} failed"] if state.get("failed") else []
     told += [f"base {safe(body['base'])}"] if body.get("base") else []
-    part = (body.get("selection") or {}).get("part")
-    chosen = (
-        "chosen on the test rows (oracle)"
-        if (body.get("selection") or {}).get("oracle")
-        else f"chosen on {part}"
-    )
-    return [*told, *([chosen] if part else [])]
+    return [*told, *_chosen(body)]
+
+
+def _chosen(body: Json) -> list[str]:
+    """Where settings were chosen; nothing where no method has a choice."""
+    selection = body.get("selection") or {}
+    given = [entry.get("settings", 1) for entry in (body.get("budget") or {}).get("methods") or ()]
+    if not selection.get("part") or (given and max(given) == 1):
+        return []
+    if selection.get("oracle"):
+        return ["settings chosen on the test rows (oracle)"]
+    each = " for each metric" if selection.get("rule") == "best-per-metric" else ""
+    return [f"settings chosen{each} on {selection['part']}"]
 
 
 def _problem(problem: Json) -> str:
@@ -77,7 +93,10 @@ def _methods(body: Json, problem: Json, width: int) -> Any:
         columns.append(Column(key, [_value(method, key) for method in methods], rank=place))
     columns.append(Column("seeds", [words(count(method["n"])) for method in methods], rank=10))
     made = table(columns, width)
-    made.caption = "mean ± standard deviation over seeds; * differs from the base"
+    compared = any(method.get("against") for method in methods)
+    several = any(method["n"] > 1 for method in methods)
+    told = ["mean ± standard deviation over seeds" if several else "one run each"]
+    made.caption = "; ".join(told + ["* differs from the base"] * compared)
     made.caption_justify = "left"
     return made
 

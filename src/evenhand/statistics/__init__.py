@@ -31,7 +31,7 @@ from evenhand.statistics.outcome import ALPHA, Test
 from evenhand.statistics.paired import wilcoxon
 from evenhand.statistics.permutation import permutation_paired, permutation_unpaired
 from evenhand.statistics.power import attainable_p, detectable_difference, power_to_see
-from evenhand.statistics.problems import Combined, combine
+from evenhand.statistics.problems import Combined, combine, judge_combined
 from evenhand.statistics.ranks import Friedman, average_ranks, friedman, method_ranks
 from evenhand.statistics.rows import TestRow, VarianceRow, change_row, variance_row
 from evenhand.statistics.tests import levene_relative, mann_whitney, relative_variance
@@ -81,6 +81,7 @@ __all__ = [
     "hedges_factor",
     "holm",
     "judge",
+    "judge_combined",
     "knob_correlations",
     "knob_strength",
     "levene_relative",

@@ -44,13 +44,14 @@ def _holm(known: FloatArray, tests: int, least: float, place: IntArray) -> Float
 
 def _benjamini_hochberg(known: FloatArray, tests: int, least: float, place: IntArray) -> FloatArray:
     """Only larger p-values lower it; those below the own p move up by one rank when it leaves its place."""
-    first = int(np.searchsorted(known, least, side="right"))
+    first = int(np.searchsorted(known, least))  # where it stands now; never behind its old place
     rank = np.arange(1, len(known) + 1)
     moved = np.minimum.accumulate(tests * known[first:] / (rank[first:] + 1))
-    stayed = np.append(np.minimum.accumulate((tests * known / rank)[::-1])[::-1], [np.inf, np.inf])
-    between = np.append(np.inf, moved)[np.maximum(place - first, 0)]
-    own = tests * least / np.where(place < first, max(first, 1), first + 1)
-    return np.minimum(np.minimum(own, between), stayed[np.maximum(place + 1, first)])
+    stayed = np.minimum.accumulate((tests * known / rank)[::-1])[::-1]
+    between = np.append(tests * least / (first + 1), moved)
+    between = np.minimum.accumulate(between)[place - first]
+    after = np.append(stayed, [np.inf, np.inf])[place + 1]
+    return np.asarray(np.minimum(between, after), dtype=np.float64)
 
 
 def _bonferroni(known: FloatArray, tests: int, least: float, place: IntArray) -> FloatArray:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from evenhand.arrays import FloatArray
 from evenhand.errors import InputError
+from evenhand.statistics.corrections import correct
 from evenhand.statistics.effects import mean_interval
-from evenhand.statistics.outcome import ALPHA, NAN, undefined
+from evenhand.statistics.imagined import best_corrected
+from evenhand.statistics.outcome import ALPHA, NAN, Test, undefined
 from evenhand.statistics.paired import wilcoxon
 from evenhand.statistics.power import attainable_p
 from evenhand.statistics.samples import numbers
@@ -18,7 +21,10 @@ from evenhand.statistics.verdicts import verdict
 
 @dataclass(frozen=True)
 class Combined:
-    """Over problems: mean difference (other - base), Student's interval, Wilcoxon's p, and who won where."""
+    """Over problems: mean difference (other - base), Student's interval, Wilcoxon's p, and who won where.
+
+    `p` is the corrected one where several were judged together; `test` has it as it was.
+    """
 
     mean: float
     low: float
@@ -28,8 +34,10 @@ class Combined:
     ties: int
     losses: int
     problems: int
-    verdict: str
-    why: str
+    test: Test
+    verdict: str = ""
+    why: str = ""
+    alpha: float = ALPHA
 
 
 def combine(
@@ -64,12 +72,31 @@ def combine(
     told = (
         wilcoxon(np.zeros(len(known)), known, alpha=alpha) if len(known) > 1 else undefined("two-sided", "")
     )
-    said = verdict(told, mean, attainable_p("wilcoxon", len(known), len(known)), alpha=alpha)
-    return Combined(
+    found = Combined(
         mean, *mean_interval(known, confidence), told.p, int((gains > room).sum()),
-        int((np.abs(gains) <= room).sum()), int((gains < -room).sum()), len(known),
-        said.word.replace("runs", "problems"), said.why.replace("runs", "problems"),
+        int((np.abs(gains) <= room).sum()), int((gains < -room).sum()), len(known), told, alpha=alpha,
     )  # fmt: skip
+    return judge_combined([found], "none")[0]
+
+
+def judge_combined(found: Sequence[Combined], how: str = "holm") -> list[Combined]:
+    """The sums with their p-values corrected for each other, and their verdicts anew, as `judge` does.
+
+    >>> alone = combine([-0.02, -0.03, -0.01, -0.04, -0.05, -0.06])
+    >>> [alone.verdict, *{one.verdict for one in judge_combined([alone] * 3)}]
+    ['lower', 'not enough problems to tell']
+    """
+    p = np.array([one.test.p for one in found], dtype=np.float64)
+    least = np.array([attainable_p("wilcoxon", one.problems, one.problems) for one in found])
+    said = [
+        (one, verdict(one.test, one.mean, best, p=adjusted, alpha=one.alpha), adjusted)
+        for one, adjusted, best in zip(found, correct(p, how), best_corrected(p, least, how), strict=True)
+    ]
+    return [
+        replace(one, verdict=told.word.replace("runs", "problems"), why=told.why.replace("runs", "problems"),
+                p=float(adjusted))
+        for one, told, adjusted in said
+    ]  # fmt: skip
 
 
 def _shown(differences: FloatArray, verdicts: object) -> FloatArray:

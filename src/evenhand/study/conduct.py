@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evenhand.study.backends.base import STOPPED, Backend, Began, Ended, Job, Made, Message, Standing
+from evenhand.errors import InputError
+from evenhand.study.backends.base import (
+    STOPPED,
+    Backend,
+    Began,
+    Ended,
+    Job,
+    Made,
+    Message,
+    NoRoom,
+    Standing,
+)
 from evenhand.study.execute import CHECKPOINTS
 from evenhand.study.records import Bucket, RunRecord
 from evenhand.study.store import Store
 from evenhand.study.store_owners import make_owner
 
 TOLD_EVERY = 0.2  # seconds
+COUNTED_EVERY = 1.0  # seconds: counting the states of 20,000 runs takes a twentieth of one
 BEAT_EVERY = 2.0  # seconds: others take a silent owner's buckets over after a minute
 
 
@@ -61,6 +73,7 @@ class Conductor:
         self._made, self._began = 0, time.monotonic()
         self._told = self._beaten = 0.0
         self._stopped, self._words = False, ""
+        self._counted, self._states, self._failures = -math.inf, dict[str, int](), dict[str, int]()
 
     def run(self, buckets: Sequence[Bucket]) -> Status:
         """Work on the buckets that nobody else has; the status at the end."""
@@ -74,11 +87,11 @@ class Conductor:
             self._work = sum(bucket.cost for bucket in mine)
             if mine:
                 self._backend.run(mine, self._job, self._hear, self._stop)
+            self._counted = -math.inf
             return self.status()
         finally:
             self._store.leave(self._owner)
-            with suppress(OSError):  # it is not empty: something is left to go on with
-                (Path(self._job.folder) / CHECKPOINTS).rmdir()
+            self._clear_up()
 
     def _stop(self) -> bool:
         """Asked by the backend several times a second: the moment to show that we live, and how it stands."""
@@ -118,23 +131,32 @@ class Conductor:
         if ended.reason == STOPPED:
             return
         reason = ended.reason or "the worker gave no record back"
+        if reason.startswith(f"{NoRoom.__name__}: "):
+            raise InputError(reason.partition(": ")[2])
         for run in sorted(self._missing[ended.bucket]):
             self._commit(ended.bucket, RunRecord(run, "failed", reason, ended.detail))
         self._work_done += self._buckets[ended.bucket].cost
         shutil.rmtree(Path(self._job.folder) / CHECKPOINTS / ended.bucket, ignore_errors=True)
 
+    def _clear_up(self) -> None:
+        """Checkpoints that a killed driver left of finished buckets go when nobody can need them."""
+        store = self._store
+        if not store.counts_of_states()["waiting"] and not any(o["alive"] for o in store.live()["owners"]):
+            shutil.rmtree(Path(self._job.folder) / CHECKPOINTS, ignore_errors=True)
+
     def status(self) -> Status:
         """Where the study stands now."""
-        states = self._store.counts_of_states()
-        seconds = time.monotonic() - self._began
-        share = self._share_done()
+        now = time.monotonic()
+        if now - self._counted >= COUNTED_EVERY:
+            self._states, self._failures = self._store.counts_of_states(), self._store.reasons()
+            self._counted = now
+        states, seconds, share = self._states, now - self._began, self._share_done()
         left = seconds * (1 - share) / share if share > 0.01 else None
-        failures = {entry["reason"]: entry["runs"] for entry in self._store.failures()}
-        running = sum(len(self._buckets[name].runs) for name in self._standings)
+        running = sum(len(self._missing[name]) for name in self._standings)
         return Status(
-            states.get("planned", 0), states.get("done", 0), states.get("failed", 0),
-            states.get("waiting", 0), running, self._made / max(seconds, 1e-9), seconds, left, failures,
-            dict(self._standings), self._reused, self._stopped, self._words, tuple(self._store.notes),
+            states["planned"], states["done"], states["failed"], states["waiting"], running,
+            self._made / max(seconds, 1e-9), seconds, left, self._failures, dict(self._standings),
+            self._reused, self._stopped, self._words, tuple(self._store.notes),
         )  # fmt: skip
 
     def _share_done(self) -> float:

@@ -27,9 +27,10 @@ Tell = Callable[[Status], None]
 class Options:
     """How a study is run; nothing here changes what comes out of it.
 
-    `out` is its folder. `limit` is how many runs to make now. `add` names methods of one's own
-    ("mine.py:MyMethod") to run beside the study's, `reuse` a file with finished runs (by default, when a
-    method is added, the committed ones). `stack` limits how many runs are trained side by side.
+    `out` is its folder. `limit` is how many runs to make now; a bucket that an earlier start has planned is
+    finished as a whole. `add` names methods of one's own ("mine.py:MyMethod") to run beside the study's,
+    `reuse` a file with finished runs (by default, when a method is added, the committed ones). `stack` limits
+    how many runs are trained side by side.
     """
 
     out: Path

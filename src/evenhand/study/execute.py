@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import traceback
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ import torch
 
 from evenhand.data.task import Task
 from evenhand.nets.registry import NetSpec
-from evenhand.study.backends.base import Job, Standing
+from evenhand.study.backends.base import Job, NoRoom, Standing
 from evenhand.study.measure import failed_record, records_of
 from evenhand.study.plan import OWN_NUMBERS, bucket_id
 from evenhand.study.records import Bucket, RunRecord, canonical
@@ -26,6 +27,7 @@ from evenhand.train.trainer import Trainer
 
 CHECKPOINTS = "checkpoints"
 DATABASE = "study.sqlite"
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 Told = Callable[[Standing], None]
 
@@ -38,10 +40,20 @@ def execute(bucket: Bucket, job: Job, tell: Told) -> Iterator[RunRecord]:
     """
     torch.set_num_threads(bucket.threads)
     folder = Path(job.folder) / CHECKPOINTS / bucket.id
+    if bucket.stack == 1 and len(bucket.runs) > 1:  # only one of them is to be in memory
+        yield from _one_by_one(bucket, job, tell, "made alone, because workers died of its bucket")
+    else:
+        yield from _together(bucket, job, folder, tell)
+    if not (Path(job.folder) / DATABASE).exists():  # a disk of our own: the driver cannot clear it up
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _together(bucket: Bucket, job: Job, folder: Path, tell: Told) -> Iterator[RunRecord]:
     started = now()
     try:
         trainers = _train(bucket, job, folder, tell)
     except Exception as error:
+        _refuse_full_disk(error)
         if len(bucket.runs) == 1:
             yield failed_record(bucket.runs[0], reason_of(error), traceback.format_exc(), job, started)
         else:
@@ -49,12 +61,19 @@ def execute(bucket: Bucket, job: Job, tell: Told) -> Iterator[RunRecord]:
             yield from _one_by_one(bucket, job, tell, why)
     else:
         yield from _records(bucket, trainers, job, started)
-    if not (Path(job.folder) / DATABASE).exists():  # a disk of our own: the driver cannot clear it up
-        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _refuse_full_disk(error: Exception) -> None:
+    """A checkpoint that cannot be written is nobody's failure: told as such, and nothing is tried again."""
+    if isinstance(error, OSError) and error.errno in FULL:
+        raise NoRoom(
+            f"no room is left to write {error.filename or 'a checkpoint'} ({error.strerror}); every finished "
+            "run is kept: make room, then run the same again"
+        ) from error
 
 
 def _one_by_one(bucket: Bucket, job: Job, tell: Told, why: str) -> Iterator[RunRecord]:
-    """The runs of a bucket that failed, each by itself; its records say why they were made like this."""
+    """The runs of a bucket, each by itself; its records say why they were made like this."""
     for place, run in enumerate(bucket.runs):
         alone = replace(bucket, id=bucket_id((run,)), runs=(run,), stack=1)
 
@@ -73,7 +92,11 @@ def _records(bucket: Bucket, trainers: list[Trainer], job: Job, started: str) ->
         trainer = trainers.pop(0)  # let go of its memory when it is measured
         runs = bucket.runs[first : first + trainer.stack.n_runs]
         first += len(runs)
-        yield from records_of(runs, trainer, job, started)
+        try:
+            yield from records_of(runs, trainer, job, started)
+        except OSError as error:  # of weights that are kept
+            _refuse_full_disk(error)
+            raise
 
 
 def _train(bucket: Bucket, job: Job, folder: Path, tell: Told) -> list[Trainer]:
@@ -87,7 +110,7 @@ def _train(bucket: Bucket, job: Job, folder: Path, tell: Told) -> list[Trainer]:
             tasks.append(load_task(run.spec.data, run.spec.knobs))
     runs = [
         Run(
-            load_method(run.spec.method, run.spec.fields),
+            load_method(run.spec.method, run.spec.fields).stacked_form(),
             run.spec.seed,
             places[canonical([run.spec.data, dict(run.spec.knobs)])],
         )

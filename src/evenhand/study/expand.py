@@ -108,6 +108,8 @@ def _runs(study: Study, facts: Mapping[str, Facts], version: str) -> Iterator[Pl
         for grouping in serving(study.groupings, task.name):
             for net in nets:
                 for method in serving(study.methods, task.name):
+                    if not net.is_for(method.name):
+                        continue
                     for setting in settings[method.name]:
                         common = _spec(study, task, grouping, net, method, setting, parts)
                         for seed in study.seeds:

@@ -20,6 +20,7 @@ from evenhand.data.task import Task
 from evenhand.groups import Attribute, Groups
 from evenhand.metrics.counts import Counts
 from evenhand.metrics.scores import Scores
+from evenhand.records import Phase
 from evenhand.study.backends.base import Job
 from evenhand.study.records import Measured, PlannedRun, RunRecord, RunSpec
 from evenhand.study.weights import digest_of, learnt, save_weights
@@ -37,7 +38,7 @@ def records_of(runs: Sequence[PlannedRun], trainer: Trainer, job: Job, started: 
     for place, run in enumerate(runs):
         own = {part: values[place] for part, values in scores.items()}
         history = history_of(trainer, place)
-        reason = went_astray(own, history)
+        reason = went_astray(own, history, trainer.phases)
         if job.keep_weights:
             save_weights(Path(job.folder), run.id, learnt(trainer, place))
         kept = {part: values.cpu().numpy() for part, values in own.items()} if job.keep_predictions else {}
@@ -54,10 +55,16 @@ def _part(trainer: Trainer, name: str) -> Part:
     return trainer.part(name) if there is None else there
 
 
-def went_astray(scores: dict[str, Tensor], history: dict[str, list[Any]]) -> str | None:
+def went_astray(
+    scores: dict[str, Tensor], history: dict[str, list[Any]], phases: Sequence[Phase]
+) -> str | None:
     """Why a run cannot be counted: a loss or a score that is no number."""
-    for epoch, loss in zip(history.get("epoch", ()), history.get("train", ()), strict=True):
-        if loss is None or math.isnan(loss):
+    named = {phase.name: phase for phase in phases}
+    for name, epoch, loss in zip(*(history.get(key, ()) for key in ("phase", "epoch", "train")), strict=True):
+        phase = named[name]
+        # a whole epoch may belong to the adversary: the model then has no loss, and nothing is wrong
+        rests = phase.every == "epoch" and phase.lead not in phase.turn(0, epoch - 1)[0]
+        if (loss is None or math.isnan(loss)) and not rests:
             return f"the training loss is no number (NaN) from epoch {epoch} on"
     for part, values in scores.items():
         if not bool(torch.isfinite(values).all()):

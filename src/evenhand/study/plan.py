@@ -16,6 +16,7 @@ from evenhand.methods.problem import Problem
 from evenhand.nets.registry import NetSpec
 from evenhand.study.records import Bucket, PlannedRun, RunSpec, canonical
 from evenhand.study.tasks import load_method, load_task
+from evenhand.train.building import networks_of
 from evenhand.train.fit import stack_size_for
 from evenhand.train.runs import Run
 
@@ -60,13 +61,13 @@ def _key(spec: RunSpec, task_of: TaskOf, signatures: dict[str, Any]) -> str:
         signatures[data] = _signature(task_of(spec.data, spec.knobs), spec.protect)
     method = canonical([spec.method, dict(spec.fields)])
     if method not in signatures:
-        signatures[method] = _static(load_method(spec.method, spec.fields))
+        signatures[method] = _static(spec, load_method(spec.method, spec.fields))
     lengths = canonical([data, method])
     if lengths not in signatures:
         signatures[lengths] = _epoch_lengths(spec, task_of)
     recipe = {name: value for name, value in spec.recipe.items() if name not in OWN_NUMBERS}
     return canonical(
-        [signatures[data], signatures[lengths], spec.net, dict(spec.net_options), spec.method,
+        [signatures[data], signatures[lengths], spec.net, dict(spec.net_options),
          signatures[method], recipe, spec.protect, spec.parts, spec.groupings, dict(spec.sources)]
     )  # fmt: skip
 
@@ -89,9 +90,12 @@ def _epoch_lengths(spec: RunSpec, task_of: TaskOf) -> list[int]:
     return [0 if rows is None else len(rows) for rows in chosen]
 
 
-def _static(method: Method) -> dict[str, Any]:
-    numbers = float_fields(method)
-    return {name: repr(value) for name, value in vars(method).items() if name not in numbers}
+def _static(spec: RunSpec, method: Method) -> list[Any]:
+    """What is trained, and its fields that are no numbers: forms of one method may be trained as one."""
+    form = method.stacked_form()
+    numbers = float_fields(form)
+    trained = spec.method if type(form) is type(method) else repr(type(form))
+    return [trained, {name: repr(value) for name, value in vars(form).items() if name not in numbers}]
 
 
 def _size_and_cost(
@@ -103,8 +107,8 @@ def _size_and_cost(
     size = stack_size_for([Run(method, spec.seed)], [task], net, spec.protect, device, stack)
     problem = Problem.of(task, spec.protect)
     with torch.device("meta"):  # counted, not filled
-        model = net.build(problem.sizes.inputs, method.outputs(problem))
-    numbers = sum(parameter.numel() for parameter in model.parameters())
+        networks = networks_of(net, method, problem).values()
+    numbers = sum(parameter.numel() for network in networks for parameter in network.parameters())
     epochs = sum(spec.recipe["epochs"] if p.epochs is None else p.epochs for p in method.phases())
     return size, float(epochs * len(task.rows("train")) * max(1, numbers))
 

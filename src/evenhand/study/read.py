@@ -22,6 +22,7 @@ STUDY_KEYS = (
     "name", "title", "about", "kind", "seeds", "search_seed", "parts", "score_bins", "claims", "recipe",
     "task", "grouping", "net", "method", "selection", "report", "options", "smoke",
 )  # fmt: skip
+MOST_SEEDS = 1_000_000
 SMOKE_KEYS = ("seeds", "tasks", "groupings", "nets", "methods", "settings", "recipe", "task", "options")
 _KINDS = {"str": TEXT, "float": NUMBER, "tuple[str, ...]": TEXTS}
 
@@ -116,6 +117,9 @@ def _seeds(table: Table, default: tuple[int, ...]) -> tuple[int, ...]:
         return default
     if isinstance(given, int) and given < 1:
         table.wrong(f"'seeds' must be at least 1, or a list of seeds; not {given}", "seeds")
+        return default
+    if isinstance(given, int) and given > MOST_SEEDS:
+        table.wrong(f"'seeds' must be at most {MOST_SEEDS:,}, not {given:,}", "seeds")
         return default
     return tuple(range(given)) if isinstance(given, int) else tuple(given)
 

@@ -14,7 +14,7 @@ from evenhand.study.toml_table import LISTS, NUMBER, SWITCH, TABLE, TEXT, TEXTS,
 
 TASK_KEYS = ("data", "file", "name", "seeded", "recipe")
 GROUPING_KEYS = ("attributes", "first", "counts", "name", "tasks", "measure")
-NET_KEYS = ("net", "name", "tasks")
+NET_KEYS = ("net", "name", "tasks", "methods")
 METHOD_KEYS = ("key", "name", "draws", "tasks", "recipe")
 BOUNDS = ("low", "high", "log")
 
@@ -62,12 +62,13 @@ def read_grouping(block: Table) -> Iterator[GroupingSpec]:
 
 def read_net(block: Table) -> Iterator[NetEntry]:
     """A network by name; every other key is an option of it."""
-    net, name, tasks = block.take("net", TEXT), block.take("name", TEXT, default=""), block.names("tasks")
+    net, name = block.take("net", TEXT), block.take("name", TEXT, default="")
+    tasks, methods = block.names("tasks"), block.names("methods")
     if net is None:
         block.wrong('a net needs net = "NAME"')
         return
     _called(block, name or net)
-    yield NetEntry(net, name or net, block.rest(), tasks)
+    yield NetEntry(net, name or net, block.rest(), tasks, methods)
 
 
 def read_method(block: Table, base: Path) -> Iterator[MethodSpec]:

@@ -44,8 +44,8 @@ class RunSpec:
         return {name: dict(v) if isinstance(v, Mapping) else v for name, v in vars(self).items()}
 
     def content(self) -> dict[str, Any]:
-        """What it says, whatever folder the user's own files are in: they are told by their checksums."""
-        values = self.to_dict()
+        """What it says, however it was written: 1 is 1.0, and files of the user's own are their checksums."""
+        values = plain_numbers(self.to_dict())
         for path, checksum in self.sources.items():
             for name in ("data", "method"):
                 values[name] = values[name].replace(path, checksum)
@@ -77,6 +77,19 @@ def canonical(value: Any) -> str:
     '{"a":0.1,"b":[1,2]}'
     """
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def plain_numbers(value: Any) -> Any:
+    """The same values, with whole numbers as integers: 1 and 1.0 are written alike.
+
+    >>> plain_numbers({"widths": (64.0, 8), "rate": 0.5, "balanced": True})
+    {'widths': [64, 8], 'rate': 0.5, 'balanced': True}
+    """
+    if isinstance(value, Mapping):
+        return {name: plain_numbers(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_numbers(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 @dataclass(frozen=True)

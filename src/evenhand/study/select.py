@@ -30,7 +30,7 @@ class Choice:
 
     `candidate` is reported, with its finished `rows`; `others` are further members of a Pareto set; `value`
     is the deciding metric's mean on the selection part; `runners_up` is how many other settings could have
-    been chosen. `per_metric` maps each metric to its own best setting, under the rule that asks for it.
+    been chosen. `per_metric` is the choice by each metric of its own, under the rule that asks for it.
     """
 
     problem: int
@@ -41,7 +41,7 @@ class Choice:
     value: float
     runners_up: int
     others: tuple[Candidate, ...] = ()
-    per_metric: Mapping[str, Candidate] = field(default_factory=dict)
+    per_metric: Mapping[str, Choice] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -66,18 +66,19 @@ def select(frame: Frame, spec: SelectionSpec, metrics: Sequence[str] = ()) -> Se
     """
     check_rule(spec)
     costs = {key: _costs(frame, spec, key) for key in (spec.metric, spec.accuracy)}
-    allowed, notes = _eligible(frame), list[str]()
-    choices = []
+    allowed, choices = _eligible(frame), list[Choice]()
+    missing: dict[tuple[str, str], list[str]] = {}
     for problem, entry in enumerate(frame.layout.problems):
         for method in frame.layout.methods(problem):
             places = np.array(frame.layout.of(problem, method))
             choice = _choose(frame, spec, places, allowed, costs)
             if choice is None:
-                notes.append(f"{entry.id}: no setting of {method} {_why_none(frame, spec, places, allowed)}")
+                missing.setdefault((entry.id, _why_none(frame, spec, places, allowed)), []).append(method)
                 continue
             if spec.rule == "best-per-metric":
                 choice = replace(choice, per_metric=_each_metric(frame, spec, places, allowed, metrics))
             choices.append(choice)
+    notes = [f"{name}: no setting {why}: {', '.join(methods)}" for (name, why), methods in missing.items()]
     notes += _left_out(frame, allowed)
     return Selected(spec, spec.part == TEST, selection_words(spec), tuple(choices), tuple(notes))
 
@@ -130,7 +131,7 @@ def _choose(
 
 def _each_metric(
     frame: Frame, spec: SelectionSpec, places: Array, allowed: Array, metrics: Sequence[str]
-) -> dict[str, Candidate]:
+) -> dict[str, Choice]:
     """The best setting by each metric's own mean; metrics without a direction or a value have none."""
     found = {}
     for key in dict.fromkeys((spec.accuracy, *metrics)):
@@ -139,7 +140,7 @@ def _each_metric(
         costs = {name: _costs(frame, spec, name) for name in (key, spec.accuracy)}
         choice = _choose(frame, replace(spec, metric=key), places, allowed, costs)
         if choice is not None:
-            found[key] = choice.candidate
+            found[key] = choice
     return found
 
 

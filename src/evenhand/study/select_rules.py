@@ -31,13 +31,17 @@ class Means:
 def cost(values: FloatArray, metric: Metric) -> FloatArray:
     """Values folded to the ideal, so that less is better and 0 is perfect, by the catalogue's word.
 
+    Means that are equal but for rounding become equal: neither beats the other.
+
     >>> from evenhand.metrics.catalogue import CATALOGUE
     >>> cost(np.array([0.9, 0.5]), CATALOGUE["acc"]).round(6).tolist()
     [0.1, 0.5]
     """
     if metric.better == "nearer":
-        return np.abs(values - metric.ideal)
-    return values - metric.ideal if metric.better == "lower" else metric.ideal - values
+        folded = np.abs(values - metric.ideal)
+    else:
+        folded = values - metric.ideal if metric.better == "lower" else metric.ideal - values
+    return np.asarray(np.round(folded, 12), dtype=np.float64)
 
 
 def best_mean(means: Means) -> list[int]:

@@ -19,7 +19,8 @@ def selection_words(spec: SelectionSpec) -> str:
     accuracy = CATALOGUE[spec.accuracy].name
     what = {
         "best-mean": f"the setting with the {best} mean of {name} over seeds",
-        "best-per-metric": f"for each metric its own best setting (the row shows the one best in {name})",
+        "best-per-metric": "for each metric its own best setting, so that the numbers of a row belong to "
+        f"several models (rates of groups, levelling and costs are those of the one best in {name})",
         "accuracy-constraint": f"the setting with the {best} mean of {name} among those whose mean of "
         f"{accuracy} is within {spec.tolerance:g} of the best",
         "distance-to-optimum": f"the setting whose means of {accuracy} and {name} are nearest to both ideals",

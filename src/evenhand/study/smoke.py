@@ -55,7 +55,7 @@ def smoke_form(study: Study, spec: SmokeSpec | None = None) -> Study:
         smoke=None,
         tasks=tasks,
         groupings=_kept(study.groupings, spec.groupings, names),
-        nets=_kept(study.nets, spec.nets, names),
+        nets=_nets_left(_kept(study.nets, spec.nets, names), called),
         methods=tuple(replace(method, recipe=_without(method.recipe, recipe)) for method in methods),
         recipe={**study.recipe, **recipe},
         seeds=spec.seeds or study.seeds[:SEEDS],
@@ -76,6 +76,12 @@ def _without(values: Mapping[str, Any], recipe: Mapping[str, Any]) -> dict[str, 
         for name, value in values.items()
         if name not in recipe or isinstance(value, (Grid, Search))
     }
+
+
+def _nets_left(nets: Sequence[NetEntry], methods: Sequence[str]) -> tuple[NetEntry, ...]:
+    """Those that still have a method to serve."""
+    left = [replace(net, methods=tuple(name for name in net.methods if name in methods)) for net in nets]
+    return tuple(new for new, net in zip(left, nets, strict=True) if new.methods or not net.methods)
 
 
 def _kept(entries: Sequence[Limited], names: Sequence[str], tasks: Sequence[str]) -> tuple[Limited, ...]:

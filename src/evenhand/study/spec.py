@@ -53,12 +53,21 @@ class GroupingSpec:
 
 @dataclass(frozen=True)
 class NetEntry:
-    """A network with its options; `tasks` limits it to some tasks, else all."""
+    """A network with its options; `tasks` and `methods` limit it to some of them (by name), else all.
+
+    Two may have one name if they are for other methods: a problem is told by that name, and a method that
+    brings an encoder of its own wants another network than those beside it.
+    """
 
     net: str
     name: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     tasks: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+
+    def is_for(self, method: str) -> bool:
+        """Whether a method of that name is trained with it."""
+        return not self.methods or method in self.methods
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,6 @@ from evenhand.study.records import Bucket, PlannedRun, RunRecord
 from evenhand.study.store_blocks import MeasuredBlock
 from evenhand.study.store_database import Database
 from evenhand.study.store_open import FILE
-from evenhand.train.checkpoint import usable_folder
 
 __all__ = ["MeasuredBlock", "Store", "record_digest"]
 
@@ -58,8 +57,13 @@ class Store:
         """Open the store of a folder; `create` makes what is not there, `readonly` changes nothing."""
         from evenhand import __version__
 
-        folder = usable_folder(folder) if create and not readonly else Path(folder)
-        path = folder / FILE
+        if create and not readonly:
+            from evenhand.train.checkpoint import (
+                usable_folder,
+            )  # torch, which a look at a store can do without
+
+            folder = usable_folder(folder)
+        path = (folder := Path(folder)) / FILE
         return cls(folder, Database(path, create=create, readonly=readonly, version=__version__))
 
     def close(self) -> None:
@@ -146,6 +150,10 @@ class Store:
     def failures(self) -> list[dict[str, Any]]:
         """Reasons, how many runs failed for each, and examples."""
         return store_read.failures(self.database)
+
+    def reasons(self) -> dict[str, int]:
+        """Reasons and how many runs failed for each, without examples: cheap enough to be asked often."""
+        return store_read.reasons(self.database)
 
     def records(self) -> Iterator[RunRecord]:
         """Every record of the latest study with its counts and history (predictions: `predictions`)."""

@@ -16,13 +16,14 @@ import numpy as np
 from evenhand.arrays import Array, as_array
 from evenhand.errors import InputError
 from evenhand.study.parquet_files import parquet_bytes, parquet_library, read_parquet
-from evenhand.train.checkpoint import DAMAGE, written_whole
 
 FOLDER = "predictions"
 
 
 def write_predictions(folder: Path, id: str, predictions: Mapping[str, Any]) -> Path:
     """Keep the scores `[N, C]` of each part; the file that holds them."""
+    from evenhand.train.checkpoint import written_whole  # torch, which a look at a store can do without
+
     parts = {part: as_array(scores) for part, scores in predictions.items()}
     there = parquet_library() is not None
     path = folder / FOLDER / f"{id}.{'parquet' if there else 'npz'}"
@@ -69,6 +70,8 @@ def _npz(parts: Mapping[str, Array]) -> bytes:
 
 
 def _read_npz(path: Path) -> dict[str, Array]:
+    from evenhand.train.checkpoint import DAMAGE
+
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}

@@ -32,14 +32,19 @@ SELECT c.owner, m.run FROM claims c JOIN buckets b ON b.id = c.bucket
 JOIN bucket_runs m ON m.bucket = b.number JOIN study_runs s ON s.run = m.run AND s.study = {LATEST}
 LEFT JOIN records d ON d.run = m.run WHERE d.run IS NULL
 """
-FAILED = f"""
-SELECT reason, runs, id, method, setting, task, spec, detail FROM (
-    SELECT coalesce(d.reason, '') AS reason, r.id, s.method, s.setting, s.task, r.spec, d.detail,
-           count(*) OVER (PARTITION BY d.reason) AS runs,
-           row_number() OVER (PARTITION BY d.reason ORDER BY s.place, r.number) AS nth
-    FROM study_runs s JOIN runs r ON r.number = s.run JOIN records d ON d.run = s.run
-    WHERE s.study = {LATEST} AND d.status = 'failed') WHERE nth <= {EXAMPLES} ORDER BY runs DESC, reason, nth
+REASONS = f"""
+SELECT coalesce(d.reason, ''), count(*) FROM study_runs s JOIN records d ON d.run = s.run
+WHERE s.study = {LATEST} AND d.status = 'failed' GROUP BY 1 ORDER BY 2 DESC, 1
 """
+FAILED = f"""
+SELECT n.reason, n.runs, r.id, n.method, n.setting, n.task, r.spec, d.detail FROM (
+    SELECT coalesce(d.reason, '') AS reason, s.run, s.method, s.setting, s.task,
+           count(*) OVER (PARTITION BY d.reason) AS runs,
+           row_number() OVER (PARTITION BY d.reason ORDER BY s.place, s.run) AS nth
+    FROM study_runs s JOIN records d ON d.run = s.run WHERE s.study = {LATEST} AND d.status = 'failed') n
+JOIN runs r ON r.number = n.run JOIN records d ON d.run = n.run
+WHERE n.nth <= {EXAMPLES} ORDER BY n.runs DESC, n.reason, n.nth
+"""  # details and specifications are long: only those of the examples are looked at
 
 
 def table(database: Database) -> dict[str, list[Any]]:
@@ -77,6 +82,11 @@ def counts_of_states(database: Database) -> dict[str, int]:
     done, failed, left = (int(states.get(name, 0)) for name in ("done", "failed", "planned"))
     states = {"planned": done + failed + left, "done": done, "failed": failed, "waiting": left}
     return {**states, "running": len(at_work)}
+
+
+def reasons(database: Database) -> dict[str, int]:
+    """The reasons for which runs failed, the most frequent first, and how many runs."""
+    return dict(database.rows(REASONS))
 
 
 def failures(database: Database) -> list[dict[str, Any]]:

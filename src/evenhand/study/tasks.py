@@ -18,7 +18,7 @@ from evenhand.errors import InputError
 from evenhand.methods.base import Method
 from evenhand.methods.registry import method_of
 from evenhand.study.own import load_own, own_method
-from evenhand.study.records import canonical
+from evenhand.study.records import canonical, plain_numbers
 
 TABLE = "table:"  # before the path of a user's own table
 MOST_KEPT = 4 << 30  # bytes of inputs that stay in memory for the next bucket
@@ -47,7 +47,12 @@ def _loaded(data: str, knobs: dict[str, Any]) -> Task:
     if data.startswith(TABLE):
         return _from_table(Path(data.removeprefix(TABLE)), knobs)
     if ":" in data:
-        made = load_own(data)(**knobs)
+        try:
+            made = load_own(data)(**knobs)
+        except InputError:
+            raise
+        except Exception as error:
+            raise InputError(f"{data} cannot make its task ({type(error).__name__}: {error})") from error
         if not isinstance(made, Task):
             raise InputError(f"{data} gave a {type(made).__name__}, and must give an evenhand.Task")
         return made
@@ -80,7 +85,8 @@ def data_checksum(task: Task) -> str:
     >>> data_checksum(load_task("titanic", {})) == data_checksum(load_task("titanic", {"seed": 1}))
     False
     """
-    facts = (task.card.files, {k: str(v) for k, v in task.card.knobs.items()}, task.input_shape, task.classes)
+    knobs = {name: str(value) for name, value in plain_numbers(dict(task.card.knobs)).items()}
+    facts = (task.card.files, knobs, task.input_shape, task.classes)
     found = hashlib.sha256(canonical(list(facts)).encode())
     for attribute in task.attributes:
         found.update(repr((attribute.name, attribute.levels)).encode())

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 from typing import get_args
 
 from evenhand.data.task import PARTS
@@ -15,15 +17,23 @@ from evenhand.study.mistakes import Mistakes
 from evenhand.study.names import complete
 from evenhand.study.select_rules import RULES
 from evenhand.study.smoke import LIMIT, smoke_form
-from evenhand.study.spec import Study
+from evenhand.study.spec import Grid, GroupingSpec, MethodSpec, NetEntry, Study
 from evenhand.study.toml_lines import KeyPath
-from evenhand.study.validate_blocks import check_groupings, check_limits, check_nets, check_tasks
+from evenhand.study.validate_blocks import (
+    check_groupings,
+    check_limits,
+    check_net_methods,
+    check_nets,
+    check_tasks,
+)
 from evenhand.study.validate_methods import check_methods, check_recipe
 
+MOST_RUNS = 1_000_000  # the plan and its identities are held in memory
 KINDS = ("train", "replay")
 TESTS = ("mann-whitney", "wilcoxon", "permutation")
 CORRECTIONS = ("holm", "benjamini-hochberg", "none")
 CONVENTIONS = get_args(Convention)
+BINS, ECE_BINS = 240, 15  # bins of scores that serve every metric; those that ECE joins them into
 FIGURES = ("frontier", "ranks", "groups", "classes", "variance", "levelling", "cost", "spearman")
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -64,8 +74,35 @@ def _look(study: Study, mistakes: Mistakes) -> None:
         return  # what is not trained has neither tasks nor methods of ours
     _check_names(study, mistakes)
     check_recipe(study.recipe, ("recipe",), mistakes)
-    for check in (check_tasks, check_groupings, check_nets, check_methods, check_limits):
+    blocks = (check_tasks, check_groupings, check_nets, check_methods)
+    for check in (*blocks, check_limits, check_net_methods, _check_size):
         check(study, mistakes)
+
+
+def _check_size(study: Study, mistakes: Mistakes) -> None:
+    """A slip of some zeros would otherwise be met as a planning that never ends."""
+    runs = len(study.seeds) * sum(
+        _number(study.groupings, task.name) * _nets(study, task.name, method) * _settings(method)
+        for task in study.tasks
+        for method in study.methods
+        if task.name in (method.tasks or (task.name,))
+    )
+    if runs > MOST_RUNS:
+        told = f"the study would have {runs:,} runs, and at most {MOST_RUNS:,} can be planned: fewer seeds, "
+        mistakes.add(("seeds",), f"{told}draws or values of grids, or several studies")
+
+
+def _number(entries: Sequence[GroupingSpec | NetEntry], task: str) -> int:
+    return sum(task in (entry.tasks or (task,)) for entry in entries)
+
+
+def _nets(study: Study, task: str, method: MethodSpec) -> int:
+    return _number([net for net in study.nets if net.is_for(method.name)], task) if study.nets else 1
+
+
+def _settings(method: MethodSpec) -> int:
+    varied = [*method.fields.values(), *method.recipe.values()]
+    return prod(len(value.values) for value in varied if isinstance(value, Grid)) * max(method.draws, 1)
 
 
 def _check_top(study: Study, mistakes: Mistakes) -> None:
@@ -93,11 +130,25 @@ def _check_top(study: Study, mistakes: Mistakes) -> None:
         mistakes.add((LIMIT,), f"'{LIMIT}' must be a whole number of at least 1, not {limit!r}")
 
 
+def _net_names(study: Study) -> list[str]:
+    """The names of networks, once where those of one name are for other methods or tasks."""
+    names = []
+    for place, net in enumerate(study.nets):
+        earlier = [other for other in study.nets[:place] if other.name == net.name]
+        clash = any(_overlap(net.methods, o.methods) and _overlap(net.tasks, o.tasks) for o in earlier)
+        names += [net.name] if clash or not earlier else []
+    return names
+
+
+def _overlap(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    return not one or not other or bool(set(one) & set(other))
+
+
 def _check_names(study: Study, mistakes: Mistakes) -> None:
     names = {
         "task": [task.name for task in study.tasks],
         "grouping": [grouping.name for grouping in study.groupings],
-        "net": [net.name for net in study.nets],
+        "net": _net_names(study),
         "method": [method.name for method in study.methods],
     }
     for block, called in names.items():
@@ -149,8 +200,11 @@ def _check_metric(place: KeyPath, key: str, study: Study, mistakes: Mistakes) ->
         return
     needs = CATALOGUE[key].needs
     if needs == "scores" and not study.score_bins:
-        told = f"the metric '{key}' needs scores, which are not kept: set score_bins = 100 at the top"
+        told = f"the metric '{key}' needs scores, which are not kept: set score_bins = {BINS} at the top"
         mistakes.add(place, told)
+    elif key.startswith("ece.") and study.score_bins % ECE_BINS:
+        told = f"the metric '{key}' joins the scores into {ECE_BINS} bins, and {study.score_bins} cannot be"
+        mistakes.add(place, f"{told}: set score_bins = {BINS} at the top")
     elif needs not in ("counts", "scores"):
         mistakes.add(place, f"the metric '{key}' needs {needs}; a study measures one model at a time")
 

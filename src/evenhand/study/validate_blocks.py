@@ -137,3 +137,18 @@ def check_limits(study: Study, mistakes: Mistakes) -> None:
                 mistakes.add(
                     ("task", task), f"no [[{block}]] is for the task '{task}': their `tasks` leave it out"
                 )
+
+
+def check_net_methods(study: Study, mistakes: Mistakes) -> None:
+    """`methods` of a network name methods of the study; every method has a network on each task."""
+    names = [method.name for method in study.methods]
+    for net in study.nets:
+        for name in (name for name in net.methods if name not in names):
+            told = no_such("the study has no method", name, names, "Its methods")
+            mistakes.add(("net", net.name, "methods"), told)
+    for method in study.methods if study.nets else ():
+        own = [net for net in study.nets if net.is_for(method.name)]
+        for task in method.tasks or [task.name for task in study.tasks]:
+            if not any(task in (net.tasks or (task,)) for net in own):
+                told = f"no [[net]] is for the method '{method.name}' on the task '{task}'"
+                mistakes.add(("method", method.name), f"{told}: their `methods` and `tasks` leave it out")

@@ -29,10 +29,24 @@ def builder(net: Buildable, run: Run, problem: Problem) -> Callable[[], dict[str
     """What makes the networks of one run: the model, and those that its method wants beside it."""
 
     def build() -> dict[str, nn.Module]:
-        model = net.build(problem.sizes.inputs, run.method.outputs(problem))
-        return {"model": model, **run.method.extra(problem, getattr(model, "n_features", 0))}
+        return networks_of(net, run.method, problem)
 
     return build
+
+
+def networks_of(net: Buildable, method: Method, problem: Problem) -> dict[str, nn.Module]:
+    """All networks of a method by name: the model, on what the method has it read, and those beside it."""
+    shape = method.model_inputs(problem)
+    try:
+        model = net.build(shape, method.outputs(problem))
+    except InputError as error:
+        if shape == problem.sizes.inputs:
+            raise
+        raise InputError(
+            f"under the method '{method.key}' the network reads a code, not the task's inputs; choose one "
+            f"that takes a vector, such as mlp or s3-mlp ({error})"
+        ) from error
+    return {"model": model, **method.extra(problem, getattr(model, "n_features", 0))}
 
 
 def check_recipe(recipe: Recipe, sizes: Sizes, n_tasks: int) -> None:

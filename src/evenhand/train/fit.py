@@ -13,7 +13,7 @@ from torch import nn
 from evenhand.data.task import Task
 from evenhand.errors import InputError
 from evenhand.methods.problem import Problem
-from evenhand.train.building import Buildable
+from evenhand.train.building import Buildable, networks_of
 from evenhand.train.progress import Progress, Tell
 from evenhand.train.recipe import Recipe
 from evenhand.train.runs import Run
@@ -63,8 +63,8 @@ def train_runs(
 ) -> list[Trainer]:
     """Train all runs; those that can be are stacked, at most `stack_size` at a time.
 
-    With a folder, each stack keeps a checkpoint there (written `every` so many seconds), and what was finished
-    is not trained again. A stack that does not fit on the GPU is split in two and tried again.
+    With a folder, each stack keeps a checkpoint there (written `every` so many seconds), and what was
+    finished is not trained again. A stack that does not fit on the GPU is split in two and tried again.
     """
     device = torch.device(device)
     size = stack_size_for(runs, tasks, net, protect, device, stack_size)
@@ -102,19 +102,19 @@ def stack_size_for(
     method, problem = runs[0].method, Problem.of(tasks[0], protect)
     method.check(problem)
     with seeded(0):  # the caller's generator is left as it is
-        model = net.build(problem.sizes.inputs, method.outputs(problem))
-    if not method.needs.stackable or not getattr(model, "stackable", True):
+        networks = networks_of(net, method, problem).values()
+    if not method.needs.stackable or not all(getattr(each, "stackable", True) for each in networks):
         return 1
     if wanted is not None:
         return max(1, wanted)
-    numbers = max(1, sum(parameter.numel() for parameter in model.parameters()))
+    numbers = max(1, sum(parameter.numel() for each in networks for parameter in each.parameters()))
     if (
         device.type == "cuda"
     ):  # of what there is, not of what is free: a resumed fit must find its stacks again
         room = torch.cuda.get_device_properties(device).total_memory // 4
         fitting = max(1, room // (numbers * 4 * GPU_COPIES))
         return min(MOST_ON_GPU, 1 << (fitting.bit_length() - 1))
-    if any(isinstance(module, nn.Conv2d) for module in model.modules()):
+    if any(isinstance(module, nn.Conv2d) for each in networks for module in each.modules()):
         return 1  # on a CPU convolutions of a stack take a tenth to a third longer than one after the other
     return max(1, min(MOST_ON_CPU, CACHED_NUMBERS // numbers))
 

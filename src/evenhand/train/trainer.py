@@ -173,7 +173,7 @@ class Trainer:
             if self._checkpoint is not None and now - self._saved >= self._every:
                 self.save()
         place.step, place.epoch, place.seconds = 0, place.epoch + 1, place.seconds + time.monotonic() - began
-        turns = phase.turns_of("model", sampler.steps, place.epoch - 1)
+        turns = phase.turns_of(phase.lead, sampler.steps, place.epoch - 1)
         self._validate(phase, turns or math.nan)
         seconds = max(time.monotonic() - began, 1e-9)
         self._say(phase, sampler, (sampler.steps - first) * self.stack.n_runs / seconds)
@@ -203,8 +203,11 @@ class Trainer:
         for turn in phase.turn(in_phase, place.epoch):
             with own_noise(self.stack, self.runs[0].seeds[2], number):
                 losses, self.state, logs = step.run(batch, noise, self.state, turn, factor)
-            if "model" in turn:
-                told = {"train": losses["model"], **{f"method.{name}": value for name, value in logs.items()}}
+            if phase.lead in turn:
+                told = {
+                    "train": losses[phase.lead],
+                    **{f"method.{name}": value for name, value in logs.items()},
+                }
                 self.sums = {name: value + self.sums.get(name, 0.0) for name, value in told.items()}
 
     def scores(self, part: Part, phase: str | None = None) -> Tensor:

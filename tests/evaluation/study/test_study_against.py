@@ -10,7 +10,9 @@ from scipy import stats
 
 from evenhand.evaluation.study.against import against_base
 from evenhand.evaluation.study.cost import costs
+from evenhand.evaluation.study.leaders import leaders
 from evenhand.evaluation.study.levelling import levelling
+from evenhand.evaluation.study.pairing import difference
 from evenhand.evaluation.study.ranks import rank_tables
 from evenhand.evaluation.study.setup import Setup
 from evenhand.evaluation.study.summary import summarise
@@ -84,6 +86,18 @@ def test_three_seeds_cannot_tell():
     made = setup_of({"erm": ((0.9, 0.5), (0.1, 0.1)), "gap": ((0.7, 0.7), (0.1, 0.1))}, seeds=3)
     moved = against_base(made)[0, "gap"]
     assert moved["acc"]["verdict"] == "not enough runs to tell"
+
+
+def test_the_family_of_the_correction_is_stated():
+    body = summarise(fake.sample_store(failures=False), replicates=0)
+    family = sum(line["p"] is not None for problem in body["problems"] for entry in problem["methods"]
+                 for line in (entry["against"] or {}).values())  # fmt: skip
+    assert family == 3 * 3 * 5  # methods, problems, metrics with accuracy
+    assert "by Holm over all 45 comparisons with erm" in body["tests"]["words"]
+    assert "acc among them" in body["tests"]["words"]
+    store = fake.sample_store(failures=False)
+    store._study["report"]["correction"] = "none"
+    assert "the 45 p-values are not corrected" in summarise(store, replicates=0)["tests"]["words"]
 
 
 def test_eight_seeds_tell():
@@ -187,6 +201,35 @@ def test_the_published_convention_is_one_sided_and_uncorrected():
     assert shaky["variance_p"] == pytest.approx(relative)
 
 
+def test_tests_of_variances_are_corrected_among_themselves():
+    made = Setup.of(Frame.open(cost_store()), 0)
+    base = made.arms[0].values["acc"]
+    raw = [
+        stats.levene(base / base.mean(), arm.values["acc"] / arm.values["acc"].mean(), center="median").pvalue
+        for arm in made.arms[1:]
+    ]
+    found = [line["variance_p"] for line in costs(made, against_base(made))]
+    np.testing.assert_allclose(found, holm(raw))
+
+
+def test_too_few_runs_to_show_anything_are_no_cross():
+    rates = {"erm": ((0.9, 0.5), (0.1, 0.1)), "gap": ((0.7, 0.68), (0.1, 0.1))}
+    few, many = (setup_of(rates, seeds=seeds, metrics=("tpr.gap",)) for seeds in (3, 8))
+    assert costs(few, against_base(few))[0]["cross"] is None
+    assert costs(many, against_base(many))[0]["cross"] is False
+
+
+def test_by_the_published_convention_too_a_metric_may_be_better_nearer_to_its_ideal():
+    def ratio(middle):
+        return lambda task: ((0.6, 0.6 * middle), (0.1, 0.1))
+
+    made = setup_of({"erm": ratio(1.4), "gap": ratio(1.02), "off": ratio(0.5)},
+                    metrics=("s3.tpr.ratio",), convention="artifact")  # fmt: skip
+    near, off = costs(made, against_base(made))
+    assert (near["reduces"], near["cross"]) == (["s3.tpr.ratio"], False)
+    assert (off["reduces"], off["cross"]) == ([], True)  # as significantly lower, and farther from 1
+
+
 # -- over problems -----------------------------------------------------------------------------------------
 def test_ranks_of_a_known_table():
     gaps = {"t0": (1, 2, 3), "t1": (1, 2, 3), "t2": (1, 3, 2), "t3": (1, 2, 3)}
@@ -230,3 +273,31 @@ def test_wins_and_losses_against_the_base():
     assert gap["tpr.gap"]["verdict"] == "not enough problems to tell"  # three of them
     base = next(entry for entry in body["leaders"] if entry["method"] == "erm")["numbers"]
     assert base["tpr.gap"]["verdict"] is None
+    worse = setup_of({"erm": ERM, "gap": ((0.9, 0.3), (0.1, 0.1))}, metrics=("tpr.gap",))
+    lost = leaders(worse, against_base(worse))[1]["numbers"]
+    assert (lost["tpr.gap"]["wins"], lost["tpr.gap"]["losses"], lost["tpr.gap"]["ties"]) == (0, 1, 0)
+
+
+def test_a_difference_of_unshared_seeds_has_the_errors_of_both():
+    a, b = np.array([0.1, 0.2, 0.3]), np.array([0.4, 0.6, 0.8])
+    found = difference([0, 1, 2], a, [5, 6, 7], b, 0.95)
+    assert (found.mean, found.paired) == (pytest.approx(0.4), False)
+    reach = 4.302653 * np.hypot(0.1, 0.2) / 3**0.5
+    assert found.high - found.mean == pytest.approx(reach, rel=1e-6)
+
+
+def test_verdicts_over_problems_are_corrected_over_the_table():
+    tasks = tuple(f"t{place}" for place in range(7))
+
+    def gaining(much):  # by another amount on each problem
+        return lambda task: ((0.9, 0.5 + much + 0.01 * int(task[1:])), (0.1, 0.1))
+
+    def verdict_of_gap(rates):
+        made = setup_of({"erm": ERM, **rates}, tasks=tasks, metrics=("tpr.gap",))
+        found = leaders(made, against_base(made))
+        return next(entry for entry in found if entry["method"] == "gap")["numbers"]["tpr.gap"]["verdict"]
+
+    one = {"gap": gaining(0.1)}
+    assert verdict_of_gap(one) == "lower"  # 2 / 2^7, among two: accuracy and the gap
+    more = {"sd": gaining(0.05), "dro": gaining(0.02)}
+    assert verdict_of_gap(one | more) == "not enough problems to tell"  # among six

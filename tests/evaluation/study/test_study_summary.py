@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from evenhand.evaluation.study.numbers import numbers_of
 from evenhand.evaluation.study.summary import summarise
 from evenhand.study.frame import Frame
 from evenhand.study.select_words import ORACLE
@@ -92,7 +93,10 @@ def test_every_finished_run_is_a_point(sample):
 
 def test_groups_and_rows_of_the_part(sample):
     first = sample["problems"][0]
-    assert first["groups"] == [{"name": "a", "n": 900}, {"name": "b", "n": 900}]
+    assert first["groups"] == [
+        {"name": "a", "n": 900, "fewest": 450},
+        {"name": "b", "n": 900, "fewest": 450},
+    ]
     assert first["n"] == 1800
     assert first["classes"] == ["no", "yes"]
 
@@ -196,6 +200,7 @@ def test_seeds_that_only_one_side_has_are_not_paired():
     moved = method_of(summarise(store, replicates=0), "gap")["against"]["tpr.gap"]
     assert moved["paired"] is False
     assert moved["n"] == [4, 4]
+    assert moved["difference"] < 0 < moved["effect"]  # the other way round it would be a rise
 
 
 def test_per_metric_settings_under_their_own_rule():
@@ -238,3 +243,35 @@ def test_twenty_thousand_runs_are_summed_up_in_seconds():
     found = summarise(store)
     assert found["state"]["done"] == 20_000
     assert time.process_time() - began < 8.0  # 2.5 s where it was written
+
+
+def test_a_rate_that_rests_on_a_few_rows_is_said():
+    few = np.array([[[400, 100], [50, 450]], [[500, 97], [1, 2]]])  # three positives of 600 rows
+    found = summarise(fake.store_of({"erm": [{}]}, lambda *_: few), replicates=0)
+    assert found["problems"][0]["groups"][1] == {"name": "b", "n": 600, "fewest": 3}
+    assert any("fewer than 30 rows of a class, on which rates of theirs rest: b (3)" in note
+               for note in found["notes"])  # fmt: skip
+
+
+def test_intervals_stay_where_the_metric_can_be():
+    found = numbers_of(np.array([0.0, 0.01, 0.2]), "tpr.gap", 0.95)
+    assert found["low"] == 0.0
+    assert found["high"] == pytest.approx(0.07 + 4.302653 * 0.1126943 / 3**0.5, rel=1e-5)
+
+
+def test_hosts_are_counted_and_the_level_is_that_of_the_report():
+    store = fake.sample_store(tasks=("adult",), failures=False)
+    store.rows[0].update(host="there")
+    store._study["report"]["confidence"] = 0.9
+    found = summarise(store, replicates=0)
+    assert found["environment"]["hosts"] == 2
+    assert "a difference is shown at p ≤ 0.1;" in found["tests"]["words"]
+
+
+def test_one_problem_leads_by_its_seeds():
+    found = summarise(fake.sample_store(tasks=("adult",), failures=False), replicates=0)
+    leader = next(entry for entry in found["leaders"] if entry["method"] == "gap")["numbers"]["tpr.gap"]
+    entry = method_of(found, "gap")
+    for name in ("mean", "low", "high"):
+        assert leader[name] == pytest.approx(entry["numbers"]["tpr.gap"][name])
+    assert leader["verdict"] == entry["against"]["tpr.gap"]["verdict"] == "lower"

@@ -21,15 +21,15 @@ WORDS = {
     "permutation": "a permutation test of the means, seed by seed where both have the seeds, two-sided",
 }
 POSTHOC = "Mann-Whitney's U of the runs of both, one-sided, the side chosen after seeing the means (S0)"
-CORRECTED = {
-    "holm": "p-values by Holm over all methods, metrics and problems",
-    "benjamini-hochberg": "p-values by Benjamini and Hochberg over all methods, metrics and problems",
-    "none": "p-values as they are, not corrected for many tests",
-}
+CORRECTED = {"holm": "Holm", "benjamini-hochberg": "Benjamini and Hochberg", "bonferroni": "Bonferroni"}
 
 
-def against_base(setup: Setup) -> dict[tuple[int, str], Against]:
-    """All methods of all problems against the base; p-values are corrected over all of them together."""
+def against_base(setup: Setup, *, single: bool = False) -> dict[tuple[int, str], Against]:
+    """All methods of all problems against the base; p-values are corrected over all of them together.
+
+    Under a rule that chooses a setting for each metric, both sides are the settings chosen for it; `single`
+    compares the one setting of each method in all metrics.
+    """
     pairs = [
         (arm, base, key)
         for arm in setup.arms
@@ -37,7 +37,11 @@ def against_base(setup: Setup) -> dict[tuple[int, str], Against]:
         if base is not None and base is not arm
         for key in setup.keys
     ]
-    judged = judge([_compared(setup, *pair) for pair in pairs], setup.report.correction)
+    compared = [
+        _compared(setup, *((arm, base) if single else (arm.of(key), base.of(key))), key)
+        for arm, base, key in pairs
+    ]
+    judged = judge(compared, setup.report.correction)
     found: dict[tuple[int, str], Against] = {}
     for (arm, _, key), comparison in zip(pairs, judged, strict=True):
         found.setdefault(arm.place, {})[key] = comparison.to_dict()
@@ -62,14 +66,21 @@ def as_published(setup: Setup) -> bool:
     return setup.report.convention != "strict" and setup.report.test == "mann-whitney"
 
 
-def words_of_tests(setup: Setup) -> str:
-    """How differences are judged, in a sentence."""
+def words_of_tests(setup: Setup, against: Mapping[tuple[int, str], Against]) -> str:
+    """How differences are judged, in a sentence: the test, the family of the correction, the intervals."""
     report = setup.report
     test = POSTHOC if as_published(setup) else WORDS.get(report.test, report.test)
+    tests = sum(found["p"] is not None for entry in against.values() for found in entry.values())
+    corrected = (
+        f"p-values corrected by {CORRECTED[report.correction]} over all {tests} comparisons with "
+        f"{setup.base} (methods × metrics, {report.accuracy} among them, × problems)"
+        if report.correction in CORRECTED
+        else f"the {tests} p-values are not corrected for their number"
+    )
     return (
-        f"{test}; {CORRECTED.get(report.correction, report.correction)}; a difference is shown at "
-        f"p ≤ {setup.alpha:.3g}; intervals of differences are over seeds (one by one where both have them), "
-        "so they hold the chance of training again and not that of other test rows"
+        f"{test}; {corrected}; a difference is shown at p ≤ {setup.alpha:.3g}; intervals of differences are "
+        "over seeds (one by one where both have them), so they hold the chance of training again and not "
+        "that of other test rows, and each speaks for itself, uncorrected, in the check of levelling down too"
     )
 
 

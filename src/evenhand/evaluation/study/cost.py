@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from evenhand.evaluation.study.against import Against, as_published, better_or_worse
-from evenhand.evaluation.study.setup import Arm, Setup
+from evenhand.evaluation.study.setup import Arm, Setup, cost_of
 from evenhand.metrics.catalogue import CATALOGUE
 from evenhand.statistics.corrections import correct
 from evenhand.statistics.outcome import Test
 from evenhand.statistics.tests import levene_relative, mann_whitney
-from evenhand.statistics.verdicts import HIGHER, LOWER
+from evenhand.statistics.verdicts import HIGHER, LOWER, NOT_ENOUGH
 
 UNCHANGED = "NS"
 SIGNS = {LOWER: "-", HIGHER: "+"}
@@ -25,10 +25,11 @@ NAN = float("nan")
 
 
 def costs(setup: Setup, against: Mapping[tuple[int, str], Against]) -> list[dict[str, Any]]:
-    """A line for each method that is compared with a base.
+    """A line for each method that is compared with a base; `against` must be of one setting in all metrics.
 
     By S0's conventions each test is its own (one-sided, the side chosen after the means, not corrected);
-    by the strict one they are the study's tests, corrected, and so are those of the variances.
+    by the strict one they are the study's tests, corrected, and so are those of the variances, among
+    themselves. `cross`: no metric is shown to be better; None where there were too few runs to show any.
     """
     pairs = [(arm, base) for arm in setup.arms if arm.place in against
              for base in (setup.base_of(arm.place[0]),) if base is not None]  # fmt: skip
@@ -37,39 +38,34 @@ def costs(setup: Setup, against: Mapping[tuple[int, str], Against]) -> list[dict
     p_values = correct([test.p for test in spread], "none" if published else setup.report.correction)
     lines = []
     for (arm, base), test, p in zip(pairs, spread, p_values, strict=True):
-        found = against[arm.place]
-        judged = _posthoc_signs(setup, base, arm) if published else _judged(setup, base, found)
-        variance = _sign(test, float(p), setup.alpha)
-        lines.append(_line(setup, arm, judged, variance, float(p)))
+        line = _published(setup, base, arm) if published else _judged(setup, base, against[arm.place])
+        problem = setup.frame.layout.problems[arm.place[0]].id
+        variance = {"variance": _sign(test, float(p), setup.alpha), "variance_p": float(p)}
+        lines.append({"problem": problem, "method": arm.place[1], **line, **variance})
     return lines
 
 
-def _line(
-    setup: Setup, arm: Arm, judged: tuple[str, float, list[str]], variance: str, variance_p: float
-) -> dict[str, Any]:
-    accuracy, p, reduces = judged
+def _judged(setup: Setup, base: Arm, found: Against) -> dict[str, Any]:
+    key, others = setup.report.accuracy, _compared(setup)
+    reduces = [name for name in others if better_or_worse(name, found[name], base.mean(name)) > 0]
+    told = any(found[name]["verdict"] != NOT_ENOUGH for name in others)
     return {
-        "problem": setup.frame.layout.problems[arm.place[0]].id, "method": arm.place[1], "accuracy": accuracy,
-        "accuracy_p": p, "variance": variance, "variance_p": variance_p, "reduces": reduces,
-        "cross": not reduces,
+        "accuracy": SIGNS.get(found[key]["verdict"], UNCHANGED), "accuracy_p": found[key]["p_adjusted"],
+        "reduces": reduces, "cross": not reduces if told else None,
     }  # fmt: skip
 
 
-def _judged(setup: Setup, base: Arm, found: Against) -> tuple[str, float, list[str]]:
-    key = setup.report.accuracy
-    reduces = [name for name in _compared(setup) if better_or_worse(name, found[name], base.mean(name)) > 0]
-    return SIGNS.get(found[key]["verdict"], UNCHANGED), found[key]["p_adjusted"], reduces
-
-
-def _posthoc_signs(setup: Setup, base: Arm, arm: Arm) -> tuple[str, float, list[str]]:
+def _published(setup: Setup, base: Arm, arm: Arm) -> dict[str, Any]:
     accuracy = _posthoc(setup, base, arm, setup.report.accuracy)
-    wanted = {"lower": "-", "higher": "+"}
-    reduces = [
-        key
-        for key in _compared(setup)
-        if _posthoc(setup, base, arm, key).label == wanted.get(CATALOGUE[key].better)
-    ]
-    return accuracy.label, accuracy.p, reduces
+    reduces = [key for key in _compared(setup) if _improved(setup, base, arm, key)]
+    return {"accuracy": accuracy.label, "accuracy_p": accuracy.p, "reduces": reduces, "cross": not reduces}
+
+
+def _improved(setup: Setup, base: Arm, arm: Arm, key: str) -> bool:
+    """Whether S0's test shows a change, and that is for the better by the catalogue."""
+    if CATALOGUE[key].better == "none" or _posthoc(setup, base, arm, key).label == UNCHANGED:
+        return False
+    return cost_of(arm.mean(key), key) < cost_of(base.mean(key), key)
 
 
 def _compared(setup: Setup) -> Sequence[str]:

@@ -18,7 +18,10 @@ def frontiers(setup: Setup, problem: int) -> dict[str, list[str]]:
     """For each metric the chosen methods that no other beats in accuracy and it, on the reported part."""
     arms, accuracy = setup.of_problem(problem), setup.report.accuracy
     return {
-        key: frontier({arm.place[1]: (arm.mean(accuracy), arm.mean(key)) for arm in arms}, CATALOGUE[key])
+        key: frontier(
+            {arm.place[1]: (arm.of(key).mean(accuracy), arm.of(key).mean(key)) for arm in arms},
+            CATALOGUE[key],
+        )
         for key in setup.keys
         if key != accuracy and CATALOGUE[key].better != "none"
     }

@@ -12,7 +12,7 @@ from evenhand.evaluation.study.against import Against, better_or_worse
 from evenhand.evaluation.study.numbers import numbers_of
 from evenhand.evaluation.study.ranks import mean_ranks, means_table
 from evenhand.evaluation.study.setup import Setup, cost_of
-from evenhand.statistics.problems import combine
+from evenhand.statistics.problems import combine, judge_combined
 
 Place = tuple[int, str]
 
@@ -20,17 +20,18 @@ Place = tuple[int, str]
 def leaders(setup: Setup, against: Mapping[Place, Against]) -> list[dict[str, Any]]:
     """Each method's mean over problems, mean rank, and how often it beat the base; best first.
 
-    Several problems: the interval is Student's over the problems' means, the verdict Wilcoxon's over them.
-    One problem: both are those of its seeds.
+    Several problems: the interval is Student's over the problems' means, the verdict Wilcoxon's over them,
+    corrected over all methods and metrics of the table. One problem: both are those of its seeds.
     """
     numbers: dict[str, dict[str, Any]] = {}
+    verdicts = _verdicts(setup, against)
     for key in setup.keys:
         methods, table = means_table(setup, key)
         ranks = mean_ranks(table, key)
         for column, method in enumerate(methods):
             entry: dict[str, Any] = {
                 **_mean(setup, method, key, table[:, column]), "mean_rank": float(ranks[column]),
-                **_won(setup, method, key, against), "verdict": _verdict(setup, method, key, against),
+                **_won(setup, method, key, against), "verdict": verdicts.get((method, key)),
             }  # fmt: skip
             numbers.setdefault(method, {})[key] = entry
     order = sorted(numbers, key=lambda method: _first(setup, numbers[method]))
@@ -47,7 +48,7 @@ def _first(setup: Setup, numbers: Mapping[str, Any]) -> float:
 def _mean(setup: Setup, method: str, key: str, means: FloatArray) -> dict[str, float]:
     values = means
     if len(means) == 1:
-        values = next((arm.values[key] for arm in setup.arms if arm.place[1] == method), means)
+        values = next((arm.of(key).values[key] for arm in setup.arms if arm.place[1] == method), means)
     found = numbers_of(values, key, setup.report.confidence)
     return {name: found[name] for name in ("mean", "low", "high")}
 
@@ -55,7 +56,7 @@ def _mean(setup: Setup, method: str, key: str, means: FloatArray) -> dict[str, f
 def _won(setup: Setup, method: str, key: str, against: Mapping[Place, Against]) -> dict[str, int]:
     """On how many problems it is shown to be better or worse than the base; the rest are ties."""
     signs = [
-        better_or_worse(key, entry[key], base.mean(key))
+        better_or_worse(key, entry[key], base.of(key).mean(key))
         for (problem, name), entry in against.items()
         for base in (setup.base_of(problem),)
         if name == method and base is not None
@@ -63,12 +64,18 @@ def _won(setup: Setup, method: str, key: str, against: Mapping[Place, Against]) 
     return {"wins": signs.count(1), "losses": signs.count(-1), "ties": signs.count(0)}
 
 
-def _verdict(setup: Setup, method: str, key: str, against: Mapping[Place, Against]) -> str | None:
-    """Lower or higher than the base, over problems (or over the seeds of the only one); None for the base."""
-    found = [entry[key] for (_, name), entry in against.items() if name == method]
-    if not found:
-        return None
+def _verdicts(setup: Setup, against: Mapping[Place, Against]) -> dict[tuple[str, str], str]:
+    """Lower or higher than the base, by method and metric; the base has none."""
+    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for (_, method), entry in against.items():
+        for key, line in entry.items():
+            found.setdefault((method, key), []).append(line)
     if len(setup.frame.layout.problems) == 1:
-        return str(found[0]["verdict"])
-    differences = [np.nan if entry["difference"] is None else entry["difference"] for entry in found]
-    return combine(differences, confidence=setup.report.confidence, alpha=setup.alpha).verdict
+        return {place: str(lines[0]["verdict"]) for place, lines in found.items()}
+    sums = [
+        combine([np.nan if line["difference"] is None else line["difference"] for line in lines],
+                confidence=setup.report.confidence, alpha=setup.alpha)
+        for lines in found.values()
+    ]  # fmt: skip
+    judged = judge_combined(sums, setup.report.correction)
+    return dict(zip(found, (one.verdict for one in judged), strict=True))

@@ -12,13 +12,17 @@ from evenhand.evaluation.study.setup import Setup
 from evenhand.study.select_words import ORACLE
 
 FEW_SEEDS = 5
+SAME_SEEDS = (
+    "settings were chosen over the seeds that are reported, so some of the luck of these seeds is in their "
+    "numbers: new seeds of a chosen setting may come out less well (equal budgets keep comparisons level)"
+)
 
 
 def notes(setup: Setup, budget: Mapping[str, Any], problems: Sequence[Mapping[str, Any]]) -> list[str]:
     """All notes of a study, the gravest first."""
     found = [*_selection(setup), *_runs(setup), *_seeds(setup)]
     if not budget["equal"]:
-        found.append(budget["words"])
+        found.append(f"{budget['words']}; with more settings there are more chances to look good")
     return [*found, *_small(problems), *_undefined(setup), *_rows_apart(setup), *setup.selected.notes]
 
 
@@ -29,7 +33,7 @@ def _selection(setup: Setup) -> list[str]:
         return [f"settings were {ORACLE}"] if several else []
     if spec.part == report.part and several:
         return [f"settings were chosen on the {spec.part} rows, which are also those that are reported"]
-    return []
+    return [SAME_SEEDS] if several else []
 
 
 def _runs(setup: Setup) -> list[str]:
@@ -71,25 +75,35 @@ def _seeds(setup: Setup) -> list[str]:
               if task.get("seeded")]  # fmt: skip
     if seeded:
         found.append(
-            f"each seed has its own split of {', '.join(seeded)}: deviations over seeds hold other rows too"
+            f"each seed has its own split of {', '.join(seeded)}: deviations over seeds hold other rows too, "
+            "and as the splits share rows, other data may move the numbers further than the intervals say"
         )
+        if setup.report.test == "mann-whitney":
+            found.append(
+                "Mann-Whitney's test does not know that methods share these splits: it errs towards showing "
+                "nothing; a paired test sees more, given seeds enough"
+            )
     return found
 
 
 def _small(problems: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Groups that are small, and (of two classes) those with few rows of one, on which a rate then rests."""
     found = []
     for problem in problems:
-        small = [f"{group['name']} ({group['n']})" for group in problem["groups"] if group["n"] < SMALL_GROUP]
-        if small:
-            shown = ", ".join(small[:5]) + (f" and {len(small) - 5} more" if len(small) > 5 else "")
-            found.append(f"{problem['id']}: groups with fewer than {SMALL_GROUP} rows: {shown}")
+        counts = {"n": "rows", "fewest": "rows of a class, on which rates of theirs rest"}
+        for count, words in counts.items() if len(problem["classes"]) == 2 else [("n", "rows")]:
+            small = [f"{group['name']} ({group[count]})" for group in problem["groups"]
+                     if group[count] < SMALL_GROUP]  # fmt: skip
+            if small:
+                shown = ", ".join(small[:5]) + (f" and {len(small) - 5} more" if len(small) > 5 else "")
+                found.append(f"{problem['id']}: groups with fewer than {SMALL_GROUP} {words}: {shown}")
     return found
 
 
 def _undefined(setup: Setup) -> list[str]:
     found = []
     for key in setup.keys:
-        values = [arm.values[key] for arm in setup.arms]
+        values = [arm.of(key).values[key] for arm in setup.arms]
         missing = sum(int(np.isnan(entry).sum()) for entry in values)
         total = sum(len(entry) for entry in values)
         if missing:

@@ -24,11 +24,17 @@ def problem_entry(
     problem: int,
     rows: Mapping[Place, Mapping[str, float]],
     against: Mapping[Place, Against],
+    single: Mapping[Place, Against],
 ) -> dict[str, Any]:
-    """A problem with its groups, its methods, and who is beaten by nobody."""
+    """A problem with its groups, its methods, and who is beaten by nobody.
+
+    `against` holds the comparisons of what the rule chose, `single` those of one setting in all metrics.
+    """
     about = setup.frame.layout.problems[problem]
     arms = sorted(setup.of_problem(problem), key=lambda arm: _place_in_table(setup, arm))
     methods = [method_entry(setup, arm, rows.get(arm.place, {}), against.get(arm.place)) for arm in arms]
+    for arm, entry in zip(arms, methods, strict=True):
+        entry |= _apart(setup, arm, entry["numbers"], single.get(arm.place)) if arm.own else {}
     return {
         "id": about.id, "task": about.task, "grouping": about.grouping, "net": about.net,
         **_measured(setup, problem),
@@ -44,7 +50,10 @@ def _place_in_table(setup: Setup, arm: Arm) -> float:
 
 
 def _measured(setup: Setup, problem: int) -> dict[str, Any]:
-    """Groups with their rows on the reported part (a mean, where each seed has its own split) and classes."""
+    """Groups with their rows on the reported part (a mean, where each seed has its own split) and classes.
+
+    `fewest` is how many rows a group has of the class that it has fewest of: all that a rate may rest on.
+    """
     places = setup.frame.layout.of(problem)
     rows = np.concatenate([setup.frame.layout.candidates[place].rows for place in places])
     found = setup.frame.met(setup.report.part, rows)
@@ -53,9 +62,12 @@ def _measured(setup: Setup, problem: int) -> dict[str, Any]:
     look, _, inside = found[0]
     sizes = look.counts.rows[inside]
     sizes = sizes[:, 0] if look.counts.multilabel else sizes  # every label has the same rows
-    n = sizes.sum(axis=(-2, -1)).mean(axis=0)
-    groups = [{"name": name, "n": round(float(size))} for name, size in zip(look.groups, n[:-1], strict=True)]
-    return {"groups": groups, "classes": list(look.classes), "n": round(float(n.sum()))}
+    of_class = sizes.sum(axis=-1).mean(axis=0)
+    groups = [
+        {"name": name, "n": round(float(n.sum())), "fewest": round(float(n.min()))}
+        for name, n in zip(look.groups, of_class[:-1], strict=True)
+    ]
+    return {"groups": groups, "classes": list(look.classes), "n": round(float(of_class.sum()))}
 
 
 def method_entry(
@@ -68,8 +80,7 @@ def method_entry(
     entry: dict[str, Any] = {
         "method": arm.place[1], "setting": dict(candidate.setting), "label": candidate.label,
         "seeds": list(arm.seeds), "n": len(arm.rows), "failed": arm.failed,
-        "numbers": {key: numbers_of(arm.values[key], key, setup.report.confidence, rows.get(key, NAN))
-                    for key in setup.keys},
+        "numbers": {key: _numbers(setup, arm.of(key), key, rows.get(key, NAN)) for key in setup.keys},
         "against": against,
         "rates": {rate: mean_defined(frame.rates(setup.report.part, rate, arm.rows)[1], axis=0).tolist()
                   for rate in RATES},
@@ -78,9 +89,11 @@ def method_entry(
         "seconds": {"mean": float(np.mean(seconds)) if seconds else NAN, "total": float(sum(seconds))},
         "peak_memory": max((int(frame.columns["peak_memory"][row] or 0) for row in arm.rows), default=0),
     }  # fmt: skip
-    if arm.choice.per_metric:
-        entry["per_metric"] = {key: _own_best(setup, arm, key) for key in arm.choice.per_metric}
     return entry
+
+
+def _numbers(setup: Setup, arm: Arm, key: str, row_std: float = NAN) -> dict[str, Any]:
+    return numbers_of(arm.values[key], key, setup.report.confidence, row_std)
 
 
 def _per_class(setup: Setup, arm: Arm, key: str) -> list[float] | None:
@@ -88,9 +101,19 @@ def _per_class(setup: Setup, arm: Arm, key: str) -> list[float] | None:
     return None if found is None else [float(value) for value in mean_defined(found, axis=0)]
 
 
-def _own_best(setup: Setup, arm: Arm, key: str) -> dict[str, Any]:
-    """A metric of the setting that is best by it, which is another model than that of the next metric."""
-    candidate = arm.choice.per_metric[key]
-    rows = candidate.rows[setup.frame.done[candidate.rows]]
-    values = setup.frame.values(setup.report.part, key)[rows]
-    return {"setting": dict(candidate.setting), **numbers_of(values, key, setup.report.confidence)}
+def _apart(setup: Setup, arm: Arm, numbers: Mapping[str, Any], single: Against | None) -> dict[str, Any]:
+    """Where every metric has a setting of its own: which, with the accuracy it has; and one model's numbers.
+
+    The numbers of the row are those of the own settings, so that no single model need have them together.
+    """
+    accuracy = setup.report.accuracy
+    per_metric = {
+        key: {
+            "setting": dict(own.choice.candidate.setting), "label": own.choice.candidate.label,
+            "seeds": list(own.seeds), "n": len(own.rows), "failed": own.failed,
+            "accuracy": _numbers(setup, own, accuracy), **numbers[key],
+        }
+        for key, own in arm.own.items()
+    }  # fmt: skip
+    one = {key: _numbers(setup, arm, key) for key in setup.keys}
+    return {"per_metric": per_metric, "single": {"numbers": one, "against": single}}

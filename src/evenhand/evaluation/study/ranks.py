@@ -18,7 +18,7 @@ def means_table(setup: Setup, key: str) -> tuple[list[str], FloatArray]:
     methods = setup.frame.layout.methods()
     table = np.full((len(setup.frame.layout.problems), len(methods)), np.nan)
     for arm in setup.arms:
-        table[arm.place[0], methods.index(arm.place[1])] = arm.mean(key)
+        table[arm.place[0], methods.index(arm.place[1])] = arm.of(key).mean(key)
     return methods, table
 
 

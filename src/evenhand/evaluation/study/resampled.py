@@ -33,12 +33,14 @@ def row_deviations(setup: Setup, seed: int = 0) -> dict[Place, dict[str, float]]
     rng = np.random.default_rng(seed)
     for needs, runs in RUNS.items():
         metrics = [metric for metric in setup.metrics if metric.needs == needs]
-        rows = [arm.rows[:runs] for arm in setup.arms]
-        if not metrics or not rows or not setup.replicates:
+        rows = [arm.of(metric.key).rows[:runs] for arm in setup.arms for metric in metrics]
+        if not rows or not setup.replicates:
             continue
-        variances = _variances(setup, np.concatenate(rows), metrics, rng)
+        variances = _variances(setup, np.unique(np.concatenate(rows)), metrics, rng)
         for arm in setup.arms:
-            found[arm.place] |= {key: _root_mean(values[arm.rows]) for key, values in variances.items()}
+            found[arm.place] |= {
+                key: _root_mean(values[arm.of(key).rows]) for key, values in variances.items()
+            }
     return found
 
 

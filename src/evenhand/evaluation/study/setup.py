@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -21,12 +21,16 @@ Spec = TypeVar("Spec", SelectionSpec, ReportSpec)
 
 @dataclass(frozen=True, eq=False)
 class Arm:
-    """The chosen setting of a method on a problem: its finished runs, and their numbers by seed."""
+    """The chosen setting of a method on a problem: its finished runs, and their numbers by seed.
+
+    `own` are the arms that were chosen for single metrics, under the rule that does so.
+    """
 
     choice: Choice
     seeds: tuple[int, ...]
     failed: int
     values: Mapping[str, FloatArray]
+    own: Mapping[str, Arm] = field(default_factory=dict)
 
     @property
     def place(self) -> tuple[int, str]:
@@ -37,6 +41,10 @@ class Arm:
     def rows(self) -> Array:
         """The runs, as rows of the frame."""
         return self.choice.rows
+
+    def of(self, key: str) -> Arm:
+        """The arm that speaks for a metric: this one, unless another setting was chosen for it."""
+        return self.own.get(key, self)
 
     def mean(self, key: str) -> float:
         """The mean of a metric over the seeds where it is defined."""
@@ -59,7 +67,7 @@ class Setup:
         """Read the choices of the frame's study and select."""
         report = _spec(ReportSpec, frame.study.get("report"))
         selection = _spec(SelectionSpec, frame.study.get("selection"))
-        selected = select(frame, selection, report.metrics)
+        selected = select(frame, selection, (report.accuracy, *report.metrics))
         base = report.base or next(iter(frame.layout.methods()), "")
         return cls(frame, selected, report, base, replicates)
 
@@ -101,7 +109,8 @@ class Setup:
         values = {key: frame.values(self.report.part, key)[rows] for key in self.keys}
         seeds = tuple(int(frame.columns["seed"][row]) for row in rows)
         failed = int(frame.failed[choice.candidate.rows].sum())
-        return Arm(replace(choice, rows=rows), seeds, failed, values)
+        own = {key: self._arm(chosen) for key, chosen in choice.per_metric.items()}
+        return Arm(replace(choice, rows=rows), seeds, failed, values, own)
 
 
 def _spec(kind: type[Spec], values: Mapping[str, Any] | None) -> Spec:

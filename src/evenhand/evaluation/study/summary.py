@@ -37,15 +37,18 @@ def summarise(store: Any, *, replicates: int = 200, progress: Progress | None = 
     setup = Setup.of(frame, replicates)
     tell("comparing with the base")
     against = against_base(setup)
+    single = against_base(setup, single=True) if any(arm.own for arm in setup.arms) else against
     tell("resampling the test rows")
     rows = row_deviations(setup)
     tell("putting the problems together")
-    problems = [problem_entry(setup, number, rows, against) for number in range(len(frame.layout.problems))]
+    count = len(frame.layout.problems)
+    problems = [problem_entry(setup, number, rows, against, single) for number in range(count)]
     spent = budget(frame)
     body = {
-        **_head(setup, frame.failures), "budget": spent, "problems": problems, "ranks": rank_tables(setup),
+        **_head(setup, frame.failures, words_of_tests(setup, against)), "budget": spent,
+        "problems": problems, "ranks": rank_tables(setup),
         "leaders": leaders(setup, against), "variance": variance_rows(setup, rows),
-        "cost": costs(setup, against), "spearman": spearman_matrices(setup), "settings": _settings(setup),
+        "cost": costs(setup, single), "spearman": spearman_matrices(setup), "settings": _settings(setup),
         "environment": environment(frame), "notes": notes(setup, spent, problems),
     }  # fmt: skip
     clean: dict[str, Any] = plain(body)
@@ -54,7 +57,7 @@ def summarise(store: Any, *, replicates: int = 200, progress: Progress | None = 
     return clean
 
 
-def _head(setup: Setup, failures: list[dict[str, Any]]) -> dict[str, Any]:
+def _head(setup: Setup, failures: list[dict[str, Any]], tests: str) -> dict[str, Any]:
     """What was declared and how it is judged."""
     from evenhand import __version__
 
@@ -68,7 +71,7 @@ def _head(setup: Setup, failures: list[dict[str, Any]]) -> dict[str, Any]:
         "accuracy": report.accuracy, "base": setup.base, "confidence": report.confidence, "part": report.part,
         "selection": {"rule": spec.rule, "metric": spec.metric, "part": spec.part,
                       "oracle": setup.selected.oracle, "words": setup.selected.words},
-        "tests": {"test": report.test, "correction": report.correction, "words": words_of_tests(setup)},
+        "tests": {"test": report.test, "correction": report.correction, "words": tests},
     }  # fmt: skip
 
 
@@ -85,5 +88,6 @@ def _settings(setup: Setup) -> list[dict[str, Any]]:
             "setting": dict(choice.candidate.setting), "chosen_by": choice.chosen_by, "value": choice.value,
             "runners_up": choice.runners_up, "others": [dict(other.setting) for other in choice.others],
         }
-        for choice in setup.selected.choices
+        for first in setup.selected.choices
+        for choice in {setup.selected.spec.metric: first, **first.per_metric}.values()
     ]  # fmt: skip

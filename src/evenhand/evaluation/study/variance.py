@@ -21,13 +21,14 @@ def variance_rows(setup: Setup, rows: Mapping[Place, Mapping[str, float]]) -> li
     found = []
     for arm in setup.arms:
         for key in setup.keys:
-            seeds, sampling = sample_std(arm.values[key]), rows.get(arm.place, {}).get(key, NAN)
+            values = arm.of(key).values[key]
+            seeds, sampling = sample_std(values), rows.get(arm.place, {}).get(key, NAN)
             least, most = shares(seeds, sampling)
             found.append(
                 {
                     "problem": setup.frame.layout.problems[arm.place[0]].id, "method": arm.place[1],
                     "metric": key, "seed_std": seeds, "row_std": sampling,
-                    "maxdiff": float(spread(arm.values[key]).maxdiff), "share": most, "share_low": least,
+                    "maxdiff": float(spread(values).maxdiff), "share": most, "share_low": least,
                 }
             )  # fmt: skip
     return found

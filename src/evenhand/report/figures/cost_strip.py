@@ -1,7 +1,7 @@
 """The cost of mitigation in two strips: did accuracy move, and did its variance?
 
 Blue is the direction one wants (accuracy up, variance down), orange the other, grey not shown to differ.
-Signs say the direction and a cross marks a method that lowered no metric: nothing hangs on colour alone.
+Signs say the direction and a cross marks a method that improved no metric: nothing hangs on colour alone.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ def cost_strip(
     rows: Sequence[Mapping[str, Any]],
     *,
     title: str,
-    reduced: Mapping[str, str] | None = None,
+    improved: Mapping[str, str] | None = None,
     width: float = 760,
 ) -> str:
-    """Two strips of blocks, one for each method; `reduced` tells for each method what it lowered.
+    """Two strips of blocks, one for each method; `improved` tells for each method what for.
 
     >>> row = {"method": "gap", "accuracy": "-", "variance": "NS", "cross": True}
     >>> svg = cost_strip([row], title="cost")
@@ -42,16 +42,16 @@ def cost_strip(
             for y, label in ((0.0, "accuracy"), (HEIGHT + GAP, "its variance"))
         ]
         for place, row in enumerate(blocks):
-            parts += _method(row, LABEL + place * (BLOCK + GAP), top, (reduced or {}).get(row["method"], ""))
+            parts += _method(row, LABEL + place * (BLOCK + GAP), top, (improved or {}).get(row["method"], ""))
     told = "; ".join(_words(row) for row in rows)
     return figure(width, step * len(lines) - 8, title, told, parts)
 
 
-def _method(row: Mapping[str, Any], x: float, top: float, reduced: str) -> list[str]:
+def _method(row: Mapping[str, Any], x: float, top: float, improved: str) -> list[str]:
     shown = clip(row["method"], BLOCK, 12)
     parts = [text(x + BLOCK / 2, top - 7, shown, "t", 12, row["method"], text_anchor="middle")]
     for which, y in (("accuracy", top), ("variance", top + HEIGHT + GAP)):
-        tip = f"{row['method']}\n{_told(which, row)}\n{reduced}".rstrip()
+        tip = f"{row['method']}\n{_told(which, row)}\n{improved}".rstrip()
         style = _style(which, row[which])
         parts.append(mark("rect", style, tip, x=x, y=y, width=BLOCK, height=HEIGHT, rx=3))
         parts.append(
@@ -77,7 +77,7 @@ def _told(which: str, row: Mapping[str, Any]) -> str:
 
 
 def _words(row: Mapping[str, Any]) -> str:
-    crossed = ", lowered no metric" if row.get("cross") else ""
+    crossed = ", improved no metric" if row.get("cross") else ""
     return f"{row['method']}: {_told('accuracy', row)}, {_told('variance', row)}{crossed}"
 
 
@@ -93,7 +93,7 @@ def cost_legend(width: float = 760) -> str:
     3
     """
     entries = [("b3", "accuracy up, or variance down"), ("a3", "accuracy down, or variance up"),
-               ("band", "no difference shown"), ("", "× lowered no metric")]  # fmt: skip
+               ("band", "no difference shown"), ("", "× improved no metric")]  # fmt: skip
     narrow = width < 480
     parts, x, y = [], 0.0, 12.0
     for style, words in entries:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evenhand.report.figures.canvas import figure
+from evenhand.report.figures.canvas import line as rule
 from evenhand.report.figures.scale import Scale, nice_scale
 from evenhand.report.figures.tradeoff import (
     BOTTOM,
@@ -67,9 +68,13 @@ def frontier(
     x_axis: str,
     y_axis: str,
     higher: bool = False,
+    aim: str = "",
+    ideal: float | None = None,
     named: Sequence[str] = (),
 ) -> str:
     """A scatter plot of every run; `line` holds the points of the frontier, `named` whom to name if not all.
+
+    `aim` says which way the second number is wanted; `ideal` is marked where that is a value.
 
     Marks carry only their number (`data-i`), so that twenty thousand of them stay small; the page has a list
     of the runs beside the figure and tells from it what a mark is.
@@ -82,8 +87,11 @@ def frontier(
     xs = [run.x for trail in trails for run in trail.runs] + [x for spot in spots for x in _xs(spot)]
     ys = [run.y for trail in trails for run in trail.runs] + [y for spot in spots for y in _ys(spot)]
     across = nice_scale(xs, LEFT, WIDTH - RIGHT, 5)
-    down = nice_scale([*([] if higher else [0.0]), *ys], HEIGHT - BOTTOM, TOP, 5)
-    parts = axes(across, down, y_axis, higher, x_axis) + staircase(line, across, down, higher)
+    aimed_at = [ideal] if ideal is not None else [] if higher else [0.0]
+    down = nice_scale([*aimed_at, *ys], HEIGHT - BOTTOM, TOP, 5)
+    parts = axes(across, down, y_axis, higher, x_axis, aim) + staircase(line, across, down, higher)
+    if ideal is not None:
+        parts.append(rule(across.start, down(ideal), across.end, down(ideal), "ref", stroke_width=1.25))
     parts += [_runs(trail, across, down) for trail in trails]
     for trail in trails:
         if trail.mean:

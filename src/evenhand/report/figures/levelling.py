@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evenhand.report.figures.canvas import clip, figure, line, mark, text, text_width
-from evenhand.report.figures.scale import Scale, nice_scale, tick_label
-from evenhand.report.figures.tracks import track_grid
+from evenhand.report.figures.scale import Scale, nice_scale
+from evenhand.report.figures.tracks import track_grid, track_ticks
 from evenhand.report.numbers import defined, number
 
 WIDTH, STEP, TOP, EDGE = 440.0, 68.0, 10.0, 14.0
+HEAD = 9.0  # length of an arrow's head
 
 
 def levelling(rows: Sequence[Mapping[str, Any]], *, title: str) -> str:
@@ -31,13 +32,9 @@ def levelling(rows: Sequence[Mapping[str, Any]], *, title: str) -> str:
     parts = [track_grid(scale, [(top + 16, top + 60) for top in tops])]
     for top, row in zip(tops, rows, strict=True):
         parts += [line(scale(0.0), top + 16, scale(0.0), top + 60, "ref"), *_row(row, scale, top)]
-    parts += [text(scale(x), bottom + 14, _signed(x), "ts", 11, text_anchor="middle") for x in scale.ticks]
+    parts += track_ticks(scale, bottom + 14, WIDTH, plus=True)
     told = "; ".join(f"{row['method']}: {row.get('words') or row.get('verdict')}" for row in rows)
     return figure(WIDTH, bottom + 22, title, told, parts)
-
-
-def _signed(x: float) -> str:
-    return f"+{tick_label(x)}" if x > 0 else tick_label(x)
 
 
 def _row(row: Mapping[str, Any], scale: Scale, top: float) -> list[str]:
@@ -61,9 +58,9 @@ def _arrow(row: Mapping[str, Any], which: str, scale: Scale, y: float, style: st
     if change is None or not defined(change):
         return parts
     start, end = scale(0.0), scale(change)
-    if abs(end - start) < 3:
-        return [*parts, mark("circle", style, tip, cx=start, cy=y, r=3.5)]
+    if abs(end - start) < HEAD:  # too short for an arrow
+        return [*parts, mark("circle", style, tip, cx=end, cy=y, r=3.5)]
     way = 1.0 if end > start else -1.0
     shaft = line(start, y, end - 6 * way, y, f"o{style[1]}", stroke_width=2.5)
-    head = f"M{end:.1f} {y:.1f}l{-9 * way:.1f} -5v10z"
+    head = f"M{end:.1f} {y:.1f}l{-HEAD * way:.1f} -5v10z"
     return [*parts, shaft, mark("path", style, tip, d=head)]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evenhand.report.figures.canvas import clip, figure, line, mark, text
-from evenhand.report.figures.scale import Scale, nice_scale, tick_label
-from evenhand.report.figures.tracks import track_grid
+from evenhand.report.figures.scale import Scale, nice_scale
+from evenhand.report.figures.tracks import track_grid, track_ticks
 from evenhand.report.numbers import defined, number
 from evenhand.report.palette import attributes
 
@@ -46,7 +46,7 @@ def seed_variance(rows: Sequence[Spread], *, title: str) -> str:
     parts = [*_key(), track_grid(scale, [(y - 12, y + 12) for y in centres])]
     for y, row in zip(centres, rows, strict=True):
         parts += _row(row, scale, y)
-    parts += [text(scale(x), bottom + 18, tick_label(x), "ts", 11, text_anchor="middle") for x in scale.ticks]
+    parts += track_ticks(scale, bottom + 18, WIDTH)
     told = "; ".join(f"{row.label}: mean {number(row.mean)} ± {number(row.seed_std)}" for row in rows)
     return figure(WIDTH, bottom + 26, title, told, parts)
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evenhand.report.figures.canvas import clip, figure, line, text, text_width
-from evenhand.report.figures.scale import Scale, nice_scale, tick_label
+from evenhand.report.figures.scale import Scale, nice_scale
 from evenhand.report.figures.scatter import symbol
-from evenhand.report.figures.tracks import track_grid
+from evenhand.report.figures.tracks import track_grid, track_ticks
 from evenhand.report.numbers import defined, number
 
 WIDTH, STEP, EDGE = 440.0, 46.0, 12.0
@@ -28,7 +28,7 @@ def slopes(rows: Sequence[Rates], groups: Sequence[str], *, title: str) -> str:
     """A dot plot: a mark for each group, joined from the lowest to the highest.
 
     >>> svg = slopes([Rates("erm", (0.5, 0.7), True), Rates("gap", (0.6, 0.7))], ["a", "b"], title="tpr")
-    >>> svg.count("<circle"), "gap 0.100" in svg
+    >>> svg.count("<circle"), "0.100 apart" in svg
     (3, True)
     """
     key, top = _key(groups)
@@ -39,7 +39,7 @@ def slopes(rows: Sequence[Rates], groups: Sequence[str], *, title: str) -> str:
     parts = [*key, track_grid(scale, [(y - 9, y + 9) for y in centres]), *_references(base, scale, centres)]
     for y, row in zip(centres, rows, strict=True):
         parts += _row(row, groups, scale, y)
-    parts += [text(scale(x), bottom + 16, tick_label(x), "ts", 11, text_anchor="middle") for x in scale.ticks]
+    parts += track_ticks(scale, bottom + 16, WIDTH)
     return figure(WIDTH, bottom + 24, title, _description(rows, groups), parts)
 
 
@@ -61,7 +61,7 @@ def _row(row: Rates, groups: Sequence[str], scale: Scale, y: float) -> list[str]
     if not known:
         return [text(2, y - 14, clip(f"{name}: undefined", 300), "t", 12)]
     low, high = min(x for _, x in known), max(x for _, x in known)
-    told = f"{number(low)} to {number(high)}, gap {number(high - low)}"
+    told = f"{number(low)} to {number(high)}, {number(high - low)} apart"
     parts = [
         text(2, y - 14, clip(name, WIDTH - 30 - text_width(told, 11), 12), "t", 12, row.method),
         text(WIDTH - 2, y - 14, told, "ts", 11, text_anchor="end"),

@@ -62,8 +62,10 @@ def tradeoff(
     return figure(width, height, title, _description(spots), parts + name_labels(spots, across, down))
 
 
-def axes(across: Scale, down: Scale, y_axis: str, higher: bool, x_axis: str = "accuracy") -> list[str]:
-    """Grid, ticks, and what is written at the two axes."""
+def axes(
+    across: Scale, down: Scale, y_axis: str, higher: bool, x_axis: str = "accuracy", aim: str = ""
+) -> list[str]:
+    """Grid, ticks, and what is written at the two axes; `aim` says which way is wanted, if not equality."""
     parts = [line(across(x), down.end, across(x), down.start, "grid") for x in across.ticks]
     parts += [
         line(across.start, down(y), across.end, down(y), "axis" if y == 0 else "grid") for y in down.ticks
@@ -73,7 +75,7 @@ def axes(across: Scale, down: Scale, y_axis: str, higher: bool, x_axis: str = "a
     ]
     parts += [text(LEFT - 6, down(y) + 4, tick_label(y), "ts", 11, text_anchor="end") for y in down.ticks]
     parts.append(text(across.end, down.start + 36, f"{x_axis}  (higher →)", "ts", 12, text_anchor="end"))
-    aim = "higher is nearer to equality ↑" if higher else "lower is nearer to equality ↓"
+    aim = aim or ("higher is nearer to equality ↑" if higher else "lower is nearer to equality ↓")
     return [*parts, text(2, 14, f"{clip(y_axis, across.end - 150, 12)}  ({aim})", "ts", 12)]
 
 
@@ -129,7 +131,7 @@ def name_labels(spots: Sequence[Spot], across: Scale, down: Scale) -> list[str]:
     for spot in sorted(spots, key=lambda spot: down(spot.y)):
         name = clip(spot.name, 120, LABEL)
         room = 1.1 * text_width(name, LABEL)  # bold letters are wider
-        box = _place(_crosses(spot, across, down), room, across, taken)
+        box = _place(_crosses(spot, across, down), room, across, down, taken)
         taken.append(box)
         left = box[2] < across(spot.x)
         at, anchor = (box[2], "end") if left else (box[0], "start")
@@ -146,8 +148,8 @@ def _crosses(spot: Spot, across: Scale, down: Scale) -> list[Box]:
     return [wide, (x - 3, min([y - 8, *ys]), x + 3, max([y + 8, *ys]))]
 
 
-def _place(cross: Sequence[Box], room: float, across: Scale, taken: Sequence[Box]) -> Box:
-    """The first place around a mark that is free: right of it, left, above, below, farther away."""
+def _place(cross: Sequence[Box], room: float, across: Scale, down: Scale, taken: Sequence[Box]) -> Box:
+    """The first free place around a mark inside the axes: right of it, left, above, below, farther away."""
     (left, top, right, bottom), (start, high, end, low) = cross
     x, y = (start + end) / 2, (top + bottom) / 2
     places = [(right + 4, y - 7), (left - 4 - room, y - 7), (x + 8, y - 20), (x - 8 - room, y - 20)]
@@ -155,6 +157,7 @@ def _place(cross: Sequence[Box], room: float, across: Scale, taken: Sequence[Box
     places += [(x + 11, y + shift) for shift in (8, -34, 22, -48, 36)]
     boxes = [(one, two, one + room, two + 14) for one, two in places]
     inside = [box for box in boxes if box[0] > across.start and box[2] <= across.end + RIGHT] or boxes
+    inside = [box for box in inside if down.end - 10 <= box[1] and box[3] <= down.start + 8] or inside
     free = [box for box in inside if not any(_overlap(box, other) for other in taken)]
     return (free or inside)[0]
 

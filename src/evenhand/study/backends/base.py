@@ -20,9 +20,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from evenhand.errors import InputError
 from evenhand.study.records import Bucket, RunRecord
 
 STOPPED = "stopped"
+
+
+class NoRoom(InputError):
+    """The disk is full: a bucket that ends with this stops the study, and none of its runs has failed."""
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ class InlineBackend:
             except StopIteration:
                 hear(Ended(bucket.id))
                 return
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 hear(Ended(bucket.id, f"{type(error).__name__}: {error}", traceback.format_exc()))
                 return
             hear(Made(bucket.id, record))

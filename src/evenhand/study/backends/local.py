@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import os
-import secrets
-import subprocess
-import sys
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
-from multiprocessing.connection import Connection, Listener, wait
-from pathlib import Path
+from contextlib import suppress
+from multiprocessing.connection import wait
 from typing import Any
 
+from evenhand.errors import InputError
 from evenhand.study.backends.base import STOPPED, Began, Ended, Hear, Job, Made
+from evenhand.study.backends.process import Worker, end, how_it_ended, send, start
 from evenhand.study.records import Bucket
 
-PATIENCE = 120.0  # seconds that a worker has to start, and to save its checkpoint when it is asked to stop
+TO_SAVE = 120.0  # seconds that a worker has to save its checkpoint when it is asked to stop
 TICK = 0.1  # seconds between two looks at whether to stop
-
-
-@dataclass
-class _Worker:
-    """A process, its end of the pipe, and what it is working on."""
-
-    process: subprocess.Popen[bytes]
-    pipe: Connection
-    device: str
-    bucket: Bucket | None = None
-    attempt: int = 1
-
-    @property
-    def name(self) -> str:
-        return f"process {self.process.pid} on {self.device}"
 
 
 class LocalBackend:
@@ -45,154 +26,107 @@ class LocalBackend:
     def __init__(self, workers: int | None = None, devices: Sequence[str] = ("cpu",)) -> None:
         self._devices = list(devices)
         self._n_workers = workers or len(self._devices)
-        self._told: set[tuple[str, str]] = set()  # records that were heard: a bucket tried again has them again
 
     def run(self, buckets: Sequence[Bucket], job: Job, hear: Hear, stop: Callable[[], bool]) -> None:
         """Work on all buckets; returns when each has ended or `stop()` is true."""
-        waiting = deque((bucket, 1) for bucket in buckets)
-        self._told.clear()
-        workers: list[_Worker] = []
+        crew = _Crew(buckets, job, hear)
         try:
-            while waiting or any(worker.bucket for worker in workers):
+            while crew.has_work:
                 if stop():
-                    break
-                self._give(waiting, workers, job, hear)
-                self._hear(waiting, workers, job, hear)
-            else:
-                return
-            self._ask_to_stop(workers, job, hear)
+                    crew.ask_to_stop(stop)
+                    return
+                crew.grow(self._n_workers, self._devices)
+                crew.give()
+                crew.listen()
         finally:
-            _end(workers)
+            end(crew.workers)
 
-    def _give(self, waiting: deque[tuple[Bucket, int]], workers: list[_Worker], job: Job, hear: Hear) -> None:
-        """A bucket for every worker that has none; workers are started when there is work for them."""
-        while waiting:
-            idle = next((worker for worker in workers if worker.bucket is None), None)
-            if idle is None and len(workers) < self._n_workers:
-                taken = [worker.device for worker in workers]
-                device = min(self._devices, key=taken.count)
-                idle = _start(device)
-                workers.append(idle)
-            if idle is None:
-                return
-            idle.bucket, idle.attempt = waiting.popleft()
-            hear(Began(idle.bucket.id, idle.name, idle.attempt))
+
+class _Crew:
+    """The workers of one run, and the buckets (with the number of the attempt) that wait for one."""
+
+    def __init__(self, buckets: Sequence[Bucket], job: Job, hear: Hear) -> None:
+        self.waiting = deque((bucket, 1) for bucket in buckets)
+        self.workers: list[Worker] = []
+        self._job, self._hear = job, hear
+        self._told: dict[str, set[str]] = {}  # records of open buckets: one tried again has them again
+        self._stillborn = 0  # workers in a row that died before they were there
+
+    @property
+    def has_work(self) -> bool:
+        return bool(self.waiting) or any(worker.bucket for worker in self.workers)
+
+    def grow(self, most: int, devices: Sequence[str]) -> None:
+        """Start workers as long as there are buckets for them; they come up side by side."""
+        while len(self.workers) < most and sum(w.bucket is None for w in self.workers) < len(self.waiting):
+            taken = [worker.device for worker in self.workers]
+            self.workers.append(start(min(devices, key=taken.count), self._job.work))
+
+    def give(self) -> None:
+        """A bucket for every worker that has none."""
+        for worker in [worker for worker in self.workers if worker.is_idle][: len(self.waiting)]:
+            worker.bucket, worker.attempt = self.waiting.popleft()
+            self._hear(Began(worker.bucket.id, worker.name, worker.attempt))
             try:
-                _send(idle, job)
+                send(worker, self._job)
             except OSError:
-                self._died(idle, waiting, workers, job, hear)
+                self._lose(worker)
 
-    def _hear(self, waiting: deque[tuple[Bucket, int]], workers: list[_Worker], job: Job, hear: Hear) -> None:
+    def listen(self) -> None:
         """Everything that workers have to say within the next moment."""
-        by_pipe = {worker.pipe: worker for worker in workers}
-        for pipe in wait(list(by_pipe), timeout=TICK):
-            worker = by_pipe[pipe]  # type: ignore[index]
+        by_pipe: dict[Any, Worker] = {worker.pipe: worker for worker in self.workers}
+        for worker in [by_pipe[pipe] for pipe in wait(list(by_pipe), timeout=TICK)]:
             try:
                 while worker.pipe.poll():
-                    self._take(worker, worker.pipe.recv(), hear)
-            except (EOFError, OSError):
-                self._died(worker, waiting, workers, job, hear)
+                    self._take(worker, worker.pipe.recv())
+            except (EOFError, ConnectionError):
+                self._lose(worker)
+        for late in [worker for worker in self.workers if worker.is_late()]:
+            late.process.kill()
 
-    def _take(self, worker: _Worker, message: Any, hear: Hear) -> None:
-        if isinstance(message, Ended):
-            worker.bucket = None
-        if isinstance(message, Made):
-            record = (message.bucket, message.record.id)
-            if record in self._told:
-                return
-            self._told.add(record)
-        hear(message)
-
-    def _died(
-        self,
-        worker: _Worker,
-        waiting: deque[tuple[Bucket, int]],
-        workers: list[_Worker],
-        job: Job,
-        hear: Hear,
-    ) -> None:
-        """A worker is gone: its bucket is given to another, unless that has been tried often enough."""
-        workers.remove(worker)
-        how = _how_it_ended(worker)
-        _end([worker])
-        if worker.bucket is None:
+    def _take(self, worker: Worker, message: Any) -> None:
+        if isinstance(message, int):  # its process id: it is there
+            worker.there, self._stillborn = True, 0
             return
-        if worker.attempt <= job.retries:
-            waiting.appendleft((worker.bucket, worker.attempt + 1))
-        else:
-            hear(Ended(worker.bucket.id, f"the worker died ({how}), {worker.attempt} times in a row"))
+        if isinstance(message, Made):
+            told = self._told.setdefault(message.bucket, set())
+            if message.record.id in told:
+                return
+            told.add(message.record.id)
+        elif isinstance(message, Ended):
+            worker.bucket = None
+            self._told.pop(message.bucket, None)
+        self._hear(message)
 
-    def _ask_to_stop(self, workers: list[_Worker], job: Job, hear: Hear) -> None:
-        """Workers save their checkpoints and leave; one that does not answer in time is ended."""
-        busy = [worker for worker in workers if worker.bucket]
-        for worker in busy:
-            try:
+    def _lose(self, worker: Worker) -> None:
+        """A worker is gone: its bucket is given to another, unless that has been tried often enough."""
+        self.workers.remove(worker)
+        how = how_it_ended(worker)
+        end([worker])
+        if not worker.there:
+            self._stillborn += 1
+            if self._stillborn > self._job.retries:
+                raise InputError(f"worker processes cannot be started here ({how}); see what they wrote")
+        elif worker.bucket is not None and worker.attempt <= self._job.retries:
+            self.waiting.appendleft((worker.bucket, worker.attempt + 1))
+        elif worker.bucket is not None:
+            times = f", {worker.attempt} times in a row" if worker.attempt > 1 else ""
+            self._hear(Ended(worker.bucket.id, f"the worker died ({how}){times}"))
+
+    def ask_to_stop(self, stop: Callable[[], bool]) -> None:
+        """Workers save their checkpoints and leave; one that does not answer in time is ended.
+
+        `stop` is still asked, which is how others see that this driver lives.
+        """
+        end([worker for worker in self.workers if worker.bucket is None])
+        self.workers = [worker for worker in self.workers if worker.bucket]
+        for worker in self.workers:
+            with suppress(OSError):  # it is gone, which the next look tells
                 worker.pipe.send("stop")
-            except OSError:
-                worker.bucket = None
-        end = time.monotonic() + PATIENCE
-        while any(worker.bucket for worker in busy) and time.monotonic() < end:
-            self._hear(deque(), workers, replace(job, retries=10**6), hear)
-            busy = [worker for worker in busy if worker in workers]
-        for worker in busy:
+        limit = time.monotonic() + TO_SAVE
+        while any(worker.bucket for worker in self.workers) and time.monotonic() < limit:
+            self.listen()
+            stop()
+        for worker in self.workers:
             if worker.bucket:
-                hear(Ended(worker.bucket.id, STOPPED))
-
-
-def _start(device: str) -> _Worker:
-    """A new process, connected."""
-    with Listener(authkey=(key := secrets.token_bytes(32))) as listener:
-        places = [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places))}
-        process = subprocess.Popen(
-            [sys.executable, "-m", "evenhand.study.backends.worker"], stdin=subprocess.PIPE, env=environment
-        )
-        assert process.stdin is not None
-        process.stdin.write(json.dumps({"address": listener.address, "key": key.hex()}).encode() + b"\n")
-        process.stdin.flush()
-        pipe = _accept(listener, process)
-    pipe.recv()  # it is there
-    return _Worker(process, pipe, device)
-
-
-def _accept(listener: Listener, process: subprocess.Popen[bytes]) -> Connection:
-    """The worker's connection; a process that ends before it connects is told, not waited for."""
-    socket: Any = listener._listener  # type: ignore[attr-defined]
-    socket._socket.settimeout(0.2)
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end and process.poll() is None:
-        try:
-            found: Connection = listener.accept()
-        except TimeoutError:
-            continue
-        return found
-    process.kill()
-    raise RuntimeError(f"a worker process could not be started (it ended with {process.wait()})")
-
-
-def _send(worker: _Worker, job: Job) -> None:
-    assert worker.bucket is not None
-    own = replace(job, device=worker.device)
-    worker.pipe.send({"bucket": worker.bucket.to_dict(), "job": asdict(own)})
-
-
-def _how_it_ended(worker: _Worker) -> str:
-    try:
-        code = worker.process.wait(timeout=5)
-    except subprocess.TimeoutExpired:
-        return "it closed its connection"
-    return f"signal {-code}" if code < 0 else f"exit code {code}"
-
-
-def _end(workers: Sequence[_Worker]) -> None:
-    """No process is left behind."""
-    for worker in workers:
-        worker.pipe.close()
-        if worker.process.stdin is not None:
-            worker.process.stdin.close()
-    for worker in workers:
-        try:
-            worker.process.wait(timeout=2 if worker.bucket is None else 0.1)
-        except subprocess.TimeoutExpired:
-            worker.process.kill()
-            worker.process.wait()
+                self._hear(Ended(worker.bucket.id, STOPPED))

@@ -1,19 +1,19 @@
 """A worker process of the local backend: takes buckets from the driver, gives records back, leaves with it.
 
-It is started as `python -m evenhand.study.backends.worker`, so that nothing of the driver's own program is
-run again in it. Where the driver is, and the key without which nobody is let in, arrive on standard input.
+It is started as `python -m evenhand.study.backends.worker PIPE WORK`, so that nothing of the driver's own
+program is run again in it. PIPE is the number of an open file, its end of a pipe that nobody else can reach;
+WORK is imported before it says that it is there.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from multiprocessing.connection import Client, Connection
+from multiprocessing.connection import Connection
 from typing import Any
 
 from evenhand.study.backends.base import STOPPED, Ended, Job, Made, Standing
@@ -32,20 +32,12 @@ def work_of(reference: str) -> Work:
 
 
 def main() -> None:
-    """Connect to the driver and work until it has no more, or is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the driver decides
+    """Work until the driver has no more, or is gone."""
     _die_with_parent()
-    told = json.loads(sys.stdin.readline())
-    address = tuple(told["address"]) if isinstance(told["address"], list) else told["address"]
-    with Client(address, authkey=bytes.fromhex(told["key"])) as pipe:
+    with Connection(int(sys.argv[1])) as pipe:
+        work_of(sys.argv[2])
         pipe.send(os.getpid())
-        while True:
-            try:
-                asked = pipe.recv()
-            except EOFError:  # the driver is gone
-                return
-            if asked is None or asked == STOP:
-                return
+        while (asked := pipe.recv()) != STOP:
             handle(pipe, Bucket.from_dict(asked["bucket"]), Job(**asked["job"]))
 
 
@@ -63,7 +55,7 @@ def handle(pipe: Connection, bucket: Bucket, job: Job) -> None:
         pipe.send(Ended(bucket.id))
     except KeyboardInterrupt:
         pipe.send(Ended(bucket.id, STOPPED))
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # sys.exit of somebody's script must not end the worker
         pipe.send(Ended(bucket.id, f"{type(error).__name__}: {error}", traceback.format_exc()))
 
 
@@ -94,5 +86,5 @@ def _die_with_parent() -> None:
 if __name__ == "__main__":
     try:
         main()
-    except (BrokenPipeError, ConnectionError, EOFError):
+    except (ConnectionError, EOFError):
         os._exit(1)  # the driver is gone
