@@ -121,7 +121,8 @@ def _check_top(study: Study, mistakes: Mistakes) -> None:
         key = "score_bins" if study.score_bins < 0 else "search_seed"
         mistakes.add((key,), f"'{key}' must be at least 0, not {getattr(study, key)}")
     for part in study.parts:
-        _one_of(("parts",), "a part", part, PARTS, mistakes)
+        if part.partition("_")[0] not in PARTS:  # "validation_balanced" is for the data to know
+            _one_of(("parts",), "a part", part, PARTS, mistakes)
     for option in study.options if study.kind == "train" else ():
         if option != LIMIT:
             mistakes.add(("options", option), f"a study that trains has no option {option!r}")
