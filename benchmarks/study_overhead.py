@@ -20,11 +20,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from evenhand.study.expand import expand
 
 from evenhand import __version__
 from evenhand.methods.registry import METHODS
 from evenhand.metrics.counts import Counts
+from evenhand.study.expand import expand
 from evenhand.study.plain import study_to_dict
 from evenhand.study.records import Measured, PlannedRun, RunRecord
 from evenhand.study.spec import GroupingSpec, MethodSpec, NetEntry, Study, TaskSpec

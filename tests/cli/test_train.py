@@ -125,7 +125,7 @@ def test_choices_reach_where_they_belong(run):
 
 WRONG = {
     "titanik -m erm": "did you mean 'titanic'?",
-    "titanic -m grdo": "did you mean 'gdro'?",
+    "titanic -m grdo": "did you mean 'gdro'",
     "titanic -m gdro --set etta=1": "did you mean 'eta'?",
     "titanic -m gdro --set eta=x": "--set eta takes a number, not 'x'",
     "titanic -m gdro --set eta": "NAME=VALUE",

@@ -171,6 +171,37 @@ def test_s3_test_takes_the_first_rows_of_each_cell(columns, s3):
         assert [row in chosen for row in members] == [place < 1834 for place in range(len(members))]
 
 
+@pytest.mark.parametrize(("ratio", "least"), [("0.5,0.5", 754), ("0.06,0.36", 79), ("0.01,0.01", 13)])
+def test_s3_can_have_a_balanced_copy_of_validation_rows(columns, s3, ratio, least):
+    task = adult_s3.prepare(columns, None, "", ratio, balanced_test=True, balanced_validation=True).check()
+    copies = task.rows("validation_balanced")
+    cells = task.attributes[0].codes * 2 + task.y.numpy()
+    counts = np.bincount(cells[copies.numpy()]).tolist()
+    held = np.bincount(cells[task.rows("validation").numpy()])
+    assert counts == [held.min()] * 4
+    assert counts == [least] * 4
+    # inputs and all other parts are as they are without it
+    assert torch.equal(task.x[: len(s3.x)], s3.x)
+    assert all(len(task.rows(part)) == len(s3.rows(part)) for part in ("train", "validation"))
+    known = {tuple(row) for row in task.x[task.rows("validation")].tolist()}
+    assert all(tuple(row) in known for row in task.x[copies].tolist())
+
+
+def test_s3_groups_can_stand_the_other_way_round(columns, s3):
+    """acc_p is of level 0: S3's figures have the privileged ages there, its code has them as level 1."""
+    turned = adult_s3.prepare(columns, None, "", "0.5,0.5", balanced_test=True, privileged_first=True)
+    assert s3.attributes[0].levels == ("25 to 43", "other")
+    assert turned.attributes[0].levels == ("other", "25 to 43")
+    assert np.array_equal(turned.attributes[0].codes, 1 - s3.attributes[0].codes)
+    assert torch.equal(turned.rows("test"), s3.rows("test"))
+    assert torch.equal(turned.x, s3.x)
+
+
+def test_s3_parts_can_only_be_balanced_by_s3():
+    with pytest.raises(InputError, match="balanced_validation and privileged_first are of preparation='s3'"):
+        load("adult", balanced_validation=True)
+
+
 @pytest.mark.parametrize(
     ("knobs", "words"),
     [

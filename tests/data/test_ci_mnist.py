@@ -1,5 +1,6 @@
 """CI-MNIST: exact counts against the original generator's, and every oracle that the spec names."""
 
+import hashlib
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +12,9 @@ import torch
 from evenhand.data.ci_mnist import attribute_codes, ci_mnist
 from evenhand.data.ci_mnist_draw import draw
 from evenhand.data.ci_mnist_look import Look, as_pair, look_at_test
-from evenhand.data.ci_mnist_paint import digit_mask, padded, paint
+from evenhand.data.ci_mnist_paint import BLOCK, digit_mask, padded, paint, paint_on
 from evenhand.data.mnist_files import read_digits
+from evenhand.data.task import Task
 from evenhand.errors import InputError
 
 FULL = Path(os.environ.get("EVENHAND_DATA", "")) / "mnist.npz"
@@ -36,9 +38,8 @@ def first():
 
 def make(first, look, seed=(123, 0)):
     images, labels = first
-    generator = np.random.default_rng(seed)
-    drawn = draw(labels, look.check(), generator)
-    return drawn, paint(images, drawn, look, generator)
+    drawn = draw(labels, look.check(), np.random.default_rng(seed))
+    return drawn, paint(images, drawn, look, seed)
 
 
 def mask_of(first, drawn):
@@ -169,6 +170,54 @@ def test_black_only_on_the_digit_and_in_every_drawn_row_that_has_some(first):
     assert (drawn.lines.sum(axis=1) < drawn.n_lines).any()  # drawn with replacement
 
 
+def test_shades_are_spread_evenly(first):
+    """255 * U(0, 0.1) and 255 * U(0.9, 1), rounded, each shade by 10 of the 256 bytes, give or take one."""
+    drawn, painted = make(first, Look("B"))
+    corner = painted[:, :, 28:, :4]  # free of digits and of the box
+    green = np.bincount(corner[:, 1].ravel(), minlength=27) / corner[:, 1].size
+    expected = np.array([0.5, *[1.0] * 25, 0.0]) / 25.5
+    assert np.abs(green - expected).max() < 1 / 256 + 0.003  # 0.003: three sigma of 32,000 pixels
+    assert corner[:, 1].mean() == pytest.approx(12.75, abs=0.15)
+    main = corner[np.arange(2000), np.where(drawn.blue, 2, 0)]
+    assert (main.min(), main.max()) == (230, 255)
+    assert main.mean() == pytest.approx(242.25, abs=0.25)
+
+
+def test_neighbours_images_and_channels_have_shades_of_their_own(first):
+    _, painted = make(first, Look("B"))
+    corner = painted[:, 1, 28:, :4].astype(float)
+    pairs = {
+        "columns": (corner[:, :, :-1], corner[:, :, 1:]),
+        "rows": (corner[:, :-1], corner[:, 1:]),
+        "images": (corner[:-1], corner[1:]),
+        "channels": (painted[:, 1, 28:, :4] % 230.0, painted[:, 0, 28:, :4] % 230.0),
+    }
+    for name, (one, other) in pairs.items():
+        assert abs(np.corrcoef(one.ravel(), other.ravel())[0, 1]) < 4 / np.sqrt(one.size), name
+
+
+def test_another_seed_paints_other_shades_on_the_same_choices(first):
+    drawn, painted = make(first, Look("B"))
+    other = paint(first[0], drawn, Look("B"), (124, 0))
+    assert (other != painted).mean() > 0.8
+    assert np.array_equal(other > 127, painted > 127)
+
+
+def test_bytes_of_one_image_are_known_for_good(first):
+    """Painting is whole numbers only: every machine and device has these bytes."""
+    _, painted = make(first, Look())
+    assert hashlib.sha256(painted.tobytes()).hexdigest()[:16] == "239dd3e722d27ca4"
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("look", [Look(), Look("B"), Look(shades="per-image"), Look(g1=2, gw=1)])
+def test_a_gpu_paints_the_bytes_that_a_cpu_paints(first, look):
+    images, labels = first
+    drawn = draw(labels, look, np.random.default_rng((123, 0)))
+    painted = paint_on(images, drawn, look, (123, 0), "cuda")
+    assert torch.equal(painted.cpu(), paint_on(images, drawn, look, (123, 0)))
+
+
 @pytest.mark.parametrize("second", ["many", "left"])
 def test_lines_and_box_know_nothing_of_the_colour_given_the_parity(first, second):
     look = Look("A" if second == "many" else "B", clr_ratio=(0.3, 0.7))
@@ -211,7 +260,7 @@ def test_configurations_differ_only_where_their_knobs_do(first):
 
 def test_painting_does_not_depend_on_the_block(first, monkeypatch):
     _, painted = make(first, Look())
-    monkeypatch.setattr("evenhand.data.ci_mnist_paint.BLOCK", 300)
+    monkeypatch.setitem(BLOCK, "cpu", 300)
     assert np.array_equal(make(first, Look())[1], painted)
 
 
@@ -294,9 +343,8 @@ def test_the_seed_decides_everything(first):
 def test_each_part_has_a_generator_of_its_own():
     """The test images do not depend on how many numbers training drew: seeded by (seed, part) alone."""
     task, digits = ci_mnist("B"), read_digits()
-    generator = np.random.default_rng((123, 2))
-    drawn = draw(digits.y_test, Look("B"), generator)
-    painted = paint(digits.x_test, drawn, Look("B"), generator)
+    drawn = draw(digits.y_test, Look("B"), np.random.default_rng((123, 2)))
+    painted = paint(digits.x_test, drawn, Look("B"), (123, 2))
     assert np.array_equal(task.x[task.rows("test")].numpy(), painted)
 
 
@@ -316,12 +364,28 @@ def test_each_part_has_a_generator_of_its_own():
         ({"pos_ratio": (0.9, 0.1)}, "variant A has no use for the knob pos_ratio"),
         ({"test_green": "gone"}, "test_green='gone' must be .*g1_20"),
         ({"shades": "none"}, "shades='none'"),
+        ({"limit": -1}, "limit=-1 must be a number of images"),
         ({"part": "half"}, "part='half' must be .*packaged.*full"),
     ],
 )
 def test_wrong_knobs_are_refused(knobs, message):
     with pytest.raises(InputError, match=message):
         ci_mnist(**knobs)
+
+
+def test_a_limit_keeps_the_first_images_of_each_part():
+    task, digits = ci_mnist("B", limit=300, clr_ratio=(0.1, 0.9)).check(), read_digits()
+    assert [len(task.rows(part)) for part in task.split] == [300] * 4
+    found = task.attribute("digit").codes
+    for part, (_, labels) in digits.parts().items():
+        assert sorted(found[task.rows(part).numpy()]) == sorted(labels[:300].tolist())
+    assert task.card.knobs["limit"] == 300
+    assert "limit" not in ci_mnist("B").card.knobs
+
+
+def test_a_task_offers_it_by_name():
+    task = Task.ci_mnist("B", pos_ratio=(0.9, 0.1), sensitive="box", limit=100)
+    assert (task.name, task.attributes[0].name, len(task)) == ("ci-mnist", "box", 400)
 
 
 def test_ratios_as_users_write_them():

@@ -352,7 +352,9 @@ def test_on_images_reconstruction_falls_and_b_is_the_colour(digits):
     fallen = [entry["method.reconstruction"][0] for entry in first]
     assert fallen[-1] < fallen[0] / 2
     assert all(np.isfinite(entry["train"]).all() for entry in trainer.history)
-    assert went_astray({}, history_of(trainer, 0)) is None, "the first phase has a loss to be told"
+    assert went_astray({}, history_of(trainer, 0), trainer.phases) is None, (
+        "the first phase has a loss to be told"
+    )
     (found,) = audit_code(trainer.predictor, digits, ["colour"])
     assert found.on_b > 0.95
     assert trainer.stack.templates["model"].sizes == (16, 32, 32, 2)

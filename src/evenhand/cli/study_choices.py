@@ -69,6 +69,13 @@ Limit = Annotated[
         help="Make at most N runs now; the same command makes the next ones.",
     ),
 ]  # fmt: skip
+Only = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--only", metavar="KEY=VALUE", rich_help_panel=WHAT,
+        help="Make only these runs now: method=erm, net=small, seed=3, eta=0.1; repeatable.",
+    ),
+]  # fmt: skip
 Smoke = Annotated[
     bool,
     typer.Option("--smoke", help="The same study in small, about a minute on 2 cores.", rich_help_panel=WHAT),

@@ -12,7 +12,7 @@ from evenhand.cli import messages
 from evenhand.cli.listing_parts import print_json
 from evenhand.cli.live_study import failure_words
 from evenhand.cli.study_folder import reading
-from evenhand.cli.study_report import summary_of
+from evenhand.cli.study_report import summary_of, write_paper
 from evenhand.cli.study_state import State
 
 
@@ -52,9 +52,10 @@ def _reported(folder: Path) -> tuple[dict[str, Any] | None, str | None, list[str
         from evenhand.report.study_files import write_study_report
 
         page = str(write_study_report(body, folder)[0])
+        paper = write_paper(body, folder, folder)
     except ImportError as error:
         return body, None, [f"no page yet: {error.name} is not installed here; {elsewhere}"]
-    return body, page, [f"report written to {page}"]
+    return body, page, [f"report written to {page}", *paper]
 
 
 def _print_summary(body: dict[str, Any] | None, lines: list[str]) -> None:

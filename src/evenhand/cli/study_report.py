@@ -38,7 +38,8 @@ def report(
     if form != given.ReportFormat.html and out is None:
         sys.stdout.write(_text(body, form))
         return
-    for told in write(body, out or folder, png, form):
+    told_last = write_paper(body, folder, out or folder) if form == given.ReportFormat.html else []
+    for told in [*write(body, out or folder, png, form), *told_last]:
         messages.console().print(told, markup=False, soft_wrap=True)
 
 
@@ -59,6 +60,18 @@ def summary_of(store: Store) -> dict[str, Any]:
 
     with messages.progress() as tell:
         return summarise(store, progress=tell)
+
+
+def write_paper(body: dict[str, Any], folder: Path, out: Path) -> list[str]:
+    """Write the page in the shape of the paper that a study is taken from, if it has one; what to say."""
+    from evenhand.evaluation.study.papers import PAGE, paper_of
+
+    paper = paper_of(str(body["name"]))
+    if paper is None or not body["state"]["done"]:
+        return []
+    with reading(folder) as store, messages.progress() as tell:
+        paper(store, out, tell)
+    return [f"in the shape of the paper: {out / PAGE}"]
 
 
 def write(body: dict[str, Any], folder: Path, png: bool, form: given.ReportFormat) -> list[str]:

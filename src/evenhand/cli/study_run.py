@@ -35,6 +35,7 @@ def run(
     stack: given.Stack = None,
     checkpoint_every: given.CheckpointEvery = 60.0,
     limit: given.Limit = None,
+    only: given.Only = None,
     smoke: given.Smoke = False,
     add: given.Add = None,
     reuse: given.Reuse = None,
@@ -66,7 +67,7 @@ def run(
         out=folder, backend=backend.value, address=address, device=device, limit=limit, workers=workers,
         smoke=smoke, retry_failed=retry_failed, add=tuple(add or ()), reuse=str(reuse) if reuse else None,
         keep_weights=keep_weights, keep_predictions=keep_predictions, stack=stack,
-        checkpoint_every=checkpoint_every,
+        checkpoint_every=checkpoint_every, only=tuple(only or ()),
     )  # fmt: skip
     state, stop = carried_out(study, options, quiet)
     if stop.signal:

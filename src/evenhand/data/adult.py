@@ -21,6 +21,8 @@ def adult(
     without: str = "",
     age_ratio: str = "0.5,0.5",
     balanced_test: bool = True,
+    balanced_validation: bool = False,
+    privileged_first: bool = False,
 ) -> Task:
     """Adult as S4 prepares it (default), or as S3's code does (`preparation="s3"`).
 
@@ -31,7 +33,10 @@ def adult(
     "s3": the 45,222 rows without "?"; 112 inputs, sex not among them; the split of the original files, the
     first 20 % of the training file for validation. The first attribute is whether the age is within an
     interval, chosen by `age_ratio`; `balanced_test` keeps the first m rows of each cell of age and label for
-    the test, m being the size of the smallest cell.
+    the test, m being the size of the smallest cell. `balanced_validation` adds a part "validation_balanced":
+    copies of validation rows chosen in the same way, to choose settings on. S3's code has the ages within
+    the interval, which it calls unprivileged, as level 0; `privileged_first` makes them level 1, so that
+    acc_p and acc_up mean what they say (and as its figures have them).
 
     `without="sex,race"` leaves columns out of the inputs; they can be protected all the same.
 
@@ -42,9 +47,13 @@ def adult(
     check_choice("preparation", preparation, ("s4", "s3"))
     columns = read()
     if preparation == "s3":
-        return adult_s3.prepare(columns, validation, without, age_ratio, balanced_test)
-    if (age_ratio, balanced_test) != ("0.5,0.5", True):
-        raise InputError("the knobs age_ratio and balanced_test are of preparation='s3'; leave them out")
+        return adult_s3.prepare(
+            columns, validation, without, age_ratio, balanced_test, balanced_validation, privileged_first
+        )
+    of_s3 = (age_ratio, balanced_test, balanced_validation, privileged_first)
+    if of_s3 != ("0.5,0.5", True, False, False):
+        told = "the knobs age_ratio, balanced_test, balanced_validation and privileged_first are of"
+        raise InputError(f"{told} preparation='s3'; leave them out")
     return _prepare_s4(columns, seed, validation or 0.0, without)
 
 

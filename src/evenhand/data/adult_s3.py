@@ -38,7 +38,13 @@ INTERVALS = {  # ages called unprivileged, from the first to before the second
 
 
 def prepare(
-    columns: Columns, validation: float | None, without: str, age_ratio: str, balanced_test: bool
+    columns: Columns,
+    validation: float | None,
+    without: str,
+    age_ratio: str,
+    balanced_test: bool,
+    balanced_validation: bool = False,
+    privileged_first: bool = False,
 ) -> Task:
     """The task of 45,222 rows and 112 inputs; z-scores by the whole training file, as in S3's code.
 
@@ -47,25 +53,23 @@ def prepare(
     ratio = check_choice("age_ratio", _spelled(age_ratio), tuple(INTERVALS))
     share = 0.2 if validation is None else check_share("validation", validation)
     levels = {name: sorted({*columns[name]} - {MISSING}) for name in CATEGORIES}
-    columns = _complete(columns)
+    columns, split = _split(_complete(columns), share, ratio, balanced_test, balanced_validation)
     ages = as_numbers(columns["age"])
-    protected = _age_interval(ages, ratio)
+    protected = _age_interval(ages, ratio, privileged_first)
     knobs = {"validation": share, "without": without, "age_ratio": ratio, "balanced_test": balanced_test}
-    n_train = columns["split"].count("train")
-    test = np.arange(n_train, len(ages))
-    if balanced_test:
-        test = _balanced(test, protected.codes * 2 + (np.asarray(columns["income"]) == CLASSES[1]))
-    held = int(share * n_train)
-    split = {"train": np.arange(held, n_train), "validation": np.arange(held), "test": test}
+    # only where they are on: a task that does without them stays the task it was
+    knobs |= {"balanced_validation": True} if balanced_validation else {}
+    knobs |= {"privileged_first": True} if privileged_first else {}
     return make_task(
         columns,
         _inputs(columns, levels, ages, without),
-        np.arange(n_train),
+        np.concatenate([split["validation"], split["train"]]),
         {part: rows for part, rows in split.items() if len(rows)},
         (protected, *(attribute for attribute in attributes(columns) if attribute.name != "age")),
         {"preparation": "s3", **knobs},
         (
-            "Level 0 of age is the group that S3 calls unprivileged; its inputs still hold the age buckets.",
+            f"Level {int(privileged_first)} of age is the group that S3 calls unprivileged; its inputs still "
+            "hold the age buckets.",
             "Rows with a gap are left out: 3,620 of 48,842. The split is fixed, so a seed changes nothing.",
         ),
     )
@@ -75,6 +79,24 @@ def _complete(columns: Columns) -> dict[str, list[str]]:
     rows = zip(*columns.values(), strict=True)
     kept = [row for row in rows if MISSING not in row]
     return dict(zip(columns, (list(column) for column in zip(*kept, strict=True)), strict=True))
+
+
+def _split(
+    columns: dict[str, list[str]], share: float, ratio: str, balanced_test: bool, balanced_validation: bool
+) -> tuple[dict[str, list[str]], dict[str, IntArray]]:
+    """The rows of each part; those of the balanced validation part are copies at the end of the columns."""
+    n, n_train = len(columns["age"]), columns["split"].count("train")
+    outside = _age_interval(as_numbers(columns["age"]), ratio).codes
+    cell = outside * 2 + (np.asarray(columns["income"]) == CLASSES[1])
+    held = np.arange(int(share * n_train))
+    test = np.arange(n_train, n)
+    test = _balanced(test, cell) if balanced_test else test
+    split = {"train": np.arange(len(held), n_train), "validation": held, "test": test}
+    if balanced_validation:
+        chosen = _balanced(held, cell)
+        columns = {name: values + [values[row] for row in chosen] for name, values in columns.items()}
+        split["validation_balanced"] = np.arange(n, n + len(chosen))
+    return columns, split
 
 
 def _inputs(columns: Columns, levels: Columns, ages: FloatArray, without: str) -> Block:
@@ -95,10 +117,14 @@ def _inputs(columns: Columns, levels: Columns, ages: FloatArray, without: str) -
     )
 
 
-def _age_interval(ages: FloatArray, ratio: str) -> Attribute:
+def _age_interval(ages: FloatArray, ratio: str, privileged_first: bool = False) -> Attribute:
+    """Whether an age is outside the interval, as S3's code has it; or within, the others coming first."""
     low, high = INTERVALS[ratio]
-    outside = (ages < low) | (ages >= high)
-    return Attribute("age", (f"{low} to {high - 1}", "other"), outside.astype(np.int64))
+    inside = (ages >= low) & (ages < high)
+    levels = (f"{low} to {high - 1}", "other")
+    if privileged_first:
+        return Attribute("age", levels[::-1], inside.astype(np.int64))
+    return Attribute("age", levels, (~inside).astype(np.int64))
 
 
 def _balanced(rows: IntArray, cell: IntArray) -> IntArray:

@@ -13,17 +13,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from evenhand.arrays import Array, IntArray
+from evenhand.arrays import IntArray
 from evenhand.data.cache import Progress
 from evenhand.data.card import DataCard
 from evenhand.data.ci_mnist_draw import NO_COLUMN, Drawn, draw
 from evenhand.data.ci_mnist_look import UNUSED, Look, Pair, as_pair, look_at_test
-from evenhand.data.ci_mnist_paint import paint
+from evenhand.data.ci_mnist_paint import paint_on
 from evenhand.data.encode import check_choice
 from evenhand.data.mnist import CITATION as MNIST_CITATION
 from evenhand.data.mnist import LICENCE, ORIGIN, TITLES
 from evenhand.data.mnist_files import Digits, read_digits
 from evenhand.data.task import Scaling, Task
+from evenhand.errors import InputError
 from evenhand.groups import UNKNOWN, Attribute
 
 SENSITIVE = {"A": ("colour", "lines"), "B": ("colour", "box")}
@@ -64,6 +65,7 @@ def ci_mnist(
     sensitive: str = "colour",
     part: str = "packaged",
     seed: int = 123,
+    limit: int = 0,
     progress: Progress | None = None,
 ) -> Task:
     """The task: is the digit even; the background is red (s = 0, privileged in S3) or blue (s = 1).
@@ -72,7 +74,8 @@ def ci_mnist(
     Parts: "train" and "validation" with these ratios, "validation_balanced" (the same digits painted again)
     and "test" with colour, lines and box balanced and the green marks of `test_green`. `sensitive` ("colour",
     "lines" in A, "box" in B) is the first of the attributes. `part` is the MNIST it is made of: "packaged"
-    (12,000 training images) or "full" (50,000, S3's). One seed gives one data set, whatever a run's own seed.
+    (12,000 training images) or "full" (50,000, S3's); of each part at most the first `limit` images are used
+    (0: all). One seed gives one data set, whatever a run's own seed.
 
     >>> task = ci_mnist(clr_ratio=(0.1, 0.1))
     >>> task.input_shape, [attribute.name for attribute in task.attributes]
@@ -91,13 +94,16 @@ def ci_mnist(
     check_choice("sensitive", sensitive, SENSITIVE[variant])
     at_test = look_at_test(look, test_green)
     digits = read_digits(part, progress)
+    if limit < 0:
+        raise InputError(f"the knob limit={limit} must be a number of images, or 0 for all")
     looks = {"train": look, "validation": look, "validation_balanced": at_test, "test": at_test}
-    made = [_paint_part(digits, name, looks[name], seed) for name in looks]
+    made = [_paint_part(digits, name, looks[name], seed, limit) for name in looks]
     codes = {name: np.concatenate([part_codes[name] for _, part_codes in made]) for name in made[0][1]}
     knobs = {"test_green": test_green, "sensitive": sensitive, "part": part, "seed": seed}
+    knobs |= {"limit": limit} if limit else {}
     return Task(
         name="ci-mnist",
-        x=torch.from_numpy(np.concatenate([x for x, _ in made])),
+        x=torch.cat([x for x, _ in made]),
         y=torch.from_numpy((codes["digit"] % 2 == 0).astype(np.int64)),
         attributes=tuple(Attribute(name, LEVELS[name], codes[name]) for name in _order(look, sensitive)),
         split=_split([len(x) for x, _ in made], list(looks)),
@@ -107,12 +113,15 @@ def ci_mnist(
     )
 
 
-def _paint_part(digits: Digits, name: str, look: Look, seed: int) -> tuple[Array, dict[str, IntArray]]:
-    """The images of one part and the codes of their attributes; its generator is its own."""
+def _paint_part(
+    digits: Digits, name: str, look: Look, seed: int, limit: int
+) -> tuple[Tensor, dict[str, IntArray]]:
+    """The images of one part and the codes of their attributes; its seed is its own."""
     images, labels = digits.parts()["validation" if name == "validation_balanced" else name]
-    generator = np.random.default_rng((seed, PART_IDS[name]))
-    drawn = draw(labels, look, generator)
-    return paint(images, drawn, look, generator), attribute_codes(drawn, look)
+    images, labels = images[: limit or None], labels[: limit or None]
+    own = (seed, PART_IDS[name])
+    drawn = draw(labels, look, np.random.default_rng(own))
+    return paint_on(images, drawn, look, own), attribute_codes(drawn, look)
 
 
 def attribute_codes(drawn: Drawn, look: Look) -> dict[str, IntArray]:

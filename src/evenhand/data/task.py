@@ -171,3 +171,14 @@ class Task:
         from evenhand.data.from_folder import task_from_folder
 
         return task_from_folder(folder, labels, **options)
+
+    @classmethod
+    def ci_mnist(cls, variant: str = "A", **knobs: Any) -> Task:
+        """Coloured digits whose correlations you set: see `evenhand.data.ci_mnist`.
+
+        >>> Task.ci_mnist(clr_ratio=(0.01, 0.99)).attribute("colour").levels
+        ('red', 'blue')
+        """
+        from evenhand.data.ci_mnist import ci_mnist
+
+        return ci_mnist(variant, **knobs)

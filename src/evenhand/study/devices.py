@@ -41,7 +41,8 @@ def place_for(device: str = "auto", workers: int | None = None, backend: str = "
     if len(kinds) > 1:
         raise InputError(f"a study runs on one kind of device, not on {device}")
     if kinds == {"cuda"}:
-        return Place("cuda", tuple(names), workers or len(names), max(1, cores() // len(names)))
+        n_workers = workers or len(names)
+        return Place("cuda", tuple(names), n_workers, max(1, cores() // n_workers))
     return Place("cpu", ("cpu",), workers or cores(), 1)
 
 

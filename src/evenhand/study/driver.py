@@ -12,12 +12,13 @@ from evenhand.study.backends.registry import backend_of
 from evenhand.study.conduct import Conductor, Status
 from evenhand.study.devices import Place, place_for
 from evenhand.study.expand import expand_with_notes
+from evenhand.study.only import chosen_runs
 from evenhand.study.plain import study_to_dict
 from evenhand.study.plan import plan
 from evenhand.study.records import Bucket, PlannedRun
 from evenhand.study.results import find_results
 from evenhand.study.reuse import reuse_runs
-from evenhand.study.spec import MethodSpec, Study
+from evenhand.study.spec import MethodSpec, NetEntry, Study
 from evenhand.study.store import Store
 
 Tell = Callable[[Status], None]
@@ -38,6 +39,7 @@ class Options:
     address: str | None = None
     device: str = "auto"
     limit: int | None = None
+    only: tuple[str, ...] = ()  # "method=erm": see `evenhand.study.only`
     workers: int | None = None
     stack: int | None = None
     smoke: bool = False
@@ -96,7 +98,16 @@ def with_added(study: Study, methods: Sequence[str]) -> Study:
         if any(method.name == name or method.key == name for method in study.methods):
             raise InputError(f"the study already has a method called {name!r}; rename the class")
         added.append(MethodSpec(f"{Path(file).resolve()}:{name}", name=name))
-    return replace(study, methods=(*study.methods, *added))
+    return replace(study, methods=(*study.methods, *added), nets=_nets_with(study, added))
+
+
+def _nets_with(study: Study, added: Sequence[MethodSpec]) -> tuple[NetEntry, ...]:
+    """The networks, those of the method that others are compared with serving the added ones as well."""
+    base = study.report.base or next((method.name for method in study.methods), "")
+    names = tuple(method.name for method in added)
+    return tuple(
+        replace(net, methods=(*net.methods, *names)) if base in net.methods else net for net in study.nets
+    )
 
 
 def _reuse(store: Store, options: Options) -> int:
@@ -119,7 +130,8 @@ def _backend(options: Options, place: Place) -> Backend:
 
 def buckets_for(store: Store, options: Options, place: Place) -> list[Bucket]:
     """The buckets that are left, earlier ones with their members in their order; costly first."""
-    waiting = store.waiting(options.retry_failed)
+    chosen = {run.id for run in chosen_runs(store.runs(), options.only)}
+    waiting = [run for run in store.waiting(options.retry_failed) if run.id in chosen]
     if options.limit is not None:
         waiting = waiting[: options.limit]
     open_runs = {run.id: run for run in waiting}

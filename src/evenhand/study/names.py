@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.study.plain import plain
-from evenhand.study.spec import Grid, GroupingSpec, MethodSpec, NetEntry, Study, TaskSpec
+from evenhand.study.spec import Grid, GroupingSpec, MethodSpec, NetEntry, SelectionSpec, Study, TaskSpec
 
 TABLE = "table:"  # before the path of a user's own table, as in `evenhand.study.tasks`
 EVERYBODY = "all"  # the grouping with one group
@@ -47,8 +47,12 @@ def complete(study: Study) -> Study:
     ['adult']
     """
     smoke = None if study.smoke is None else complete(study.smoke)
+    selection = study.selection
+    if selection.accuracy == SelectionSpec().accuracy:  # unless told otherwise, the accuracy that is shown
+        selection = replace(selection, accuracy=study.report.accuracy)
     return replace(
         study,
+        selection=selection,
         tasks=tuple(map(_task, study.tasks)),
         groupings=tuple(map(_grouping, study.groupings)),
         nets=tuple(map(_net, study.nets)),

@@ -49,8 +49,9 @@ def plan(
     found: list[Bucket] = []
     for members in alike.values():
         size, each = _size_and_cost(members[0].spec, device, stack, task_of)
-        share = max(LEAST_TO_SHARE, math.ceil(len(members) / workers))
-        found += _cut(members, min(size, share), each, threads, device.type)
+        if device.type == "cpu":  # a GPU takes as long for many as for few: there, workers take other buckets
+            size = min(size, max(LEAST_TO_SHARE, math.ceil(len(members) / workers)))
+        found += _cut(members, size, each, threads, device.type)
     return sorted(found, key=lambda bucket: -bucket.cost)
 
 
