@@ -109,7 +109,8 @@ class Setup:
         values = {key: frame.values(self.report.part, key)[rows] for key in self.keys}
         seeds = tuple(int(frame.columns["seed"][row]) for row in rows)
         failed = int(frame.failed[choice.candidate.rows].sum())
-        own = {key: self._arm(chosen) for key, chosen in choice.per_metric.items()}
+        # the selection may go by an accuracy that the report does not show
+        own = {key: self._arm(chosen) for key, chosen in choice.per_metric.items() if key in self.keys}
         return Arm(replace(choice, rows=rows), seeds, failed, values, own)
 
 
