@@ -266,3 +266,15 @@ def test_numbers_of_the_axis_stay_inside_the_figure():
 
 def test_one_problem_has_no_ranks_to_average(study_samples):
     assert not [name for name in figures(study_samples.study(problems=1)) if name.startswith("ranks")]
+
+
+def test_runs_far_from_the_selected_ones_are_counted_not_drawn():
+    near = tuple(Run(i, 0.85 + 0.001 * i, 0.1, selected=True) for i in range(3))
+    trail = Trail("erm", (*near, Run(3, 0.852, 0.11), Run(4, 0.2, 0.0), Run(5, 0.85, 0.9)))
+    drawn = frontier([trail], [], title="t", x_axis="accuracy", y_axis="gap")
+    assert drawn.count("data-i") == 4
+    assert "2 pale runs lie outside" in drawn
+    trail = Trail("erm", (Run(0, 0.2, 0.0), Run(1, 0.9, 0.9)))  # none is selected: all are shown
+    free = frontier([trail], [], title="t", x_axis="accuracy", y_axis="gap")
+    assert free.count("data-i") == 2
+    assert "outside" not in free

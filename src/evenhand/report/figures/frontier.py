@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from evenhand.report.figures.canvas import figure
+from evenhand.report.figures.canvas import figure, text
 from evenhand.report.figures.canvas import line as rule
 from evenhand.report.figures.scale import Scale, nice_scale
 from evenhand.report.figures.tradeoff import (
@@ -84,6 +84,7 @@ def frontier(
     2
     """
     spots = [trail.mean for trail in trails if trail.mean]
+    trails, beyond = _near_the_selected(trails)
     xs = [run.x for trail in trails for run in trail.runs] + [x for spot in spots for x in _xs(spot)]
     ys = [run.y for trail in trails for run in trail.runs] + [y for spot in spots for y in _ys(spot)]
     across = nice_scale(xs, LEFT, WIDTH - RIGHT, 5)
@@ -97,8 +98,35 @@ def frontier(
         if trail.mean:
             parts.append(_grouped(trail.series, mean_mark(trail.series, trail.mean, across, down)))
     shown = [spot for spot in spots if len(spots) <= MOST_NAMES or spot.name in named]
+    if beyond:
+        words = f"{beyond:,} pale runs lie outside"
+        parts.append(text(LEFT, down.start + 36, words, "ts", 11))
     told = "; ".join(f"{spot.name}: {x_axis} {number(spot.x)}, {number(spot.y)}" for spot in spots)
     return figure(WIDTH, HEIGHT, title, told, parts + name_labels(shown, across, down))
+
+
+def _near_the_selected(trails: Sequence[Trail]) -> tuple[list[Trail], int]:
+    """Without the runs so far away that the selected ones would crowd in a corner; how many those are.
+
+    Far is more than the selected runs' own extent beyond them. Where nothing is selected, all are kept.
+    """
+    chosen = [run for trail in trails for run in trail.runs if run.selected]
+    if not chosen:
+        return list(trails), 0
+    x_low, x_high = _reach([run.x for run in chosen])
+    y_low, y_high = _reach([run.y for run in chosen])
+
+    def near(run: Run) -> bool:
+        return run.selected or (x_low <= run.x <= x_high and y_low <= run.y <= y_high)
+
+    kept = [replace(trail, runs=tuple(filter(near, trail.runs))) for trail in trails]
+    return kept, sum(len(trail.runs) for trail in trails) - sum(len(trail.runs) for trail in kept)
+
+
+def _reach(values: Sequence[float]) -> tuple[float, float]:
+    low, high = min(values), max(values)
+    span = max(high - low, 0.1)  # a tenth where all are nearly equal
+    return low - span, high + span
 
 
 def _xs(spot: Spot) -> list[float]:
