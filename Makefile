@@ -37,8 +37,9 @@ check: $(READY) ## lint, formatting and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Several processes; a file's tests stay in one, so that what they share (a cluster, a browser) is made once.
 test: check ## check, then every test and docstring example (not those marked slow or gpu)
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses logical --maxprocesses 4 --dist loadfile
 
 bench: $(BENCH_READY) ## measure speed and results side by side with other libraries
 	$(BIN)/python benchmarks/run.py

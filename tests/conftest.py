@@ -22,6 +22,16 @@ settings.register_profile("evenhand", deadline=None, max_examples=50)
 settings.register_profile("evenhand-ci", settings.get_profile("evenhand"), derandomize=True, print_blob=True)
 settings.load_profile("evenhand-ci" if os.environ.get("CI") else "evenhand")
 
+# Products are small here: on several threads they take longer, and on a busy machine, or where several
+# processes run the tests, many times as long. Said before anything imports torch; commands that tests start
+# inherit it. Who wants more threads says so.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# The width of somebody's terminal is none of the tests' business: where several processes run them, Python's
+# readline has put it into the environment, and tables would be cut to it.
+for name in ("COLUMNS", "LINES"):
+    os.environ.pop(name, None)
+
 
 def with_floats(value: Any) -> Any:
     """A JSON value with the strings "nan", "inf" and "-inf" turned into the floats they stand for."""

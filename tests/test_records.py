@@ -53,7 +53,7 @@ def test_defaults():
     assert Phase() == Phase("train", (("model",),), "batch", None, (), True)
     assert Needs() == Needs(stackable=True, groups=False, cross_gradients=())
     assert Sizes((3,), 2, 1) == ((3,), 2, 1, (), False)
-    assert NoiseSpec("normal") == ("normal", (), 0.0)
+    assert NoiseSpec("normal") == ("normal", (), 0.0, ())
     batch = Batch(1, 2, 3)
     assert (batch.a, batch.index, batch.noise) == (None, None, {})
     assert Out({}, {}).logs == {}

@@ -18,6 +18,7 @@ class NoiseSpec(NamedTuple):
     They arrive as data, drawn by the driver from the run's own stream, because a network that drew its own
     would give a run other results when other runs are trained beside it.
 
+    phases: those it is wanted in; all of them where none is named.
     kind: "keep" is 1/(1-p) with probability 1-p and else 0 (a dropout mask), "uniform" is in [0, 1),
     "normal" has mean 0 and deviation 1, "permutation" shuffles the rows of the batch (shape is empty).
     """
@@ -25,6 +26,7 @@ class NoiseSpec(NamedTuple):
     kind: Literal["keep", "uniform", "normal", "permutation"]
     shape: tuple[int, ...] = ()
     p: float = 0.0
+    phases: tuple[str, ...] = ()
 
 
 class Batch(NamedTuple):
@@ -73,6 +75,8 @@ class Needs:
     stackable: bool = True  # many runs may be trained side by side
     # (player, network): gradients of a player's loss that `combine` wants beside the players' own
     cross_gradients: tuple[tuple[str, str], ...] = ()
+    # no player's loss reaches the networks of another (`nets.at_rest`): one backward pass serves a whole turn
+    separate_losses: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,8 @@ class Phase:
     turns: each turn names the players whose networks take a step. `every` says when the next turn comes:
     "batch": all turns on the same batch; "step": each turn has a batch of its own; "epoch": a turn lasts
     a whole epoch. epochs: None takes what the recipe gives. fresh: networks that are initialised again.
-    select: whether validation may stop it and choose its best epoch.
+    select: whether validation may stop it and choose its best epoch. prepared: the model reads what
+    `Method.prepare` makes of a row's inputs by networks that rest in this phase, so that once is enough.
 
     >>> Phase(turns=(("model",), ("adversary",), ("adversary",))).turn(step=5, epoch=0)
     (('model',), ('adversary',), ('adversary',))
@@ -96,6 +101,7 @@ class Phase:
     epochs: int | None = None
     fresh: tuple[str, ...] = ()
     select: bool = True
+    prepared: bool = False
 
     def turn(self, step: int, epoch: int) -> tuple[tuple[str, ...], ...]:
         """The turns to take on the batch of this step."""

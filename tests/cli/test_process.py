@@ -115,6 +115,8 @@ def test_a_closed_pipe_is_no_error(arguments):
 def test_ctrl_c_ends_quietly_with_130(tmp_path):
     code = (
         "import os, signal; from evenhand.cli import main; import evenhand.tables\n"
+        # a run of the tests that was begun in the background ignores Ctrl-C, and so would this process
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "def interrupted(*_, **__): os.kill(os.getpid(), signal.SIGINT)\n"
         "evenhand.tables.read_cells = interrupted; main()"
     )

@@ -292,6 +292,27 @@ def test_marks_that_training_lacks_are_not_in_the_test_images_either():
     assert (look.g1, look.g2) == (0, False)
 
 
+@pytest.mark.parametrize(
+    ("knobs", "columns", "told"),
+    [
+        ({}, 2, ("parity", "digit")),
+        ({"g2": False}, 1, ("parity",)),
+        ({"g1": 0, "g2": False}, 0, ()),
+    ],
+)
+def test_marks_can_be_left_out_of_every_part(knobs, columns, told):
+    """Both columns, the first alone, none: so many green columns in the images, and the card says no more."""
+    task = ci_mnist(limit=100, **knobs)
+    for part in task.split:
+        found = green_columns(task.x[task.rows(part)].numpy())
+        assert (found[:, :5].any(axis=1).sum(axis=1) == columns).all(), part
+        assert not found[:, 5:].any()
+    green = [note for note in task.card.notes if "green marks" in note]
+    assert len(green) == bool(told)
+    assert all([(word in green[0]) == (word in told) for word in ("parity", "digit")] if green else [True])
+    assert ("green_side" in [attribute.name for attribute in task.attributes]) == ("parity" in told)
+
+
 def test_parity_independent_marks_tell_nothing(first):
     drawn, _ = make(first, look_at_test(Look(), "parity-independent"))
     assert abs((drawn.column_1 < 11)[drawn.even].mean() - 0.5) < 0.07

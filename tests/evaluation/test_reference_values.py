@@ -9,8 +9,10 @@ from types import SimpleNamespace
 import pytest
 
 from evenhand.errors import InputError
-from evenhand.evaluation.reference_values import HEADS, beside, matched, references
+from evenhand.evaluation.reference_values import beside, matched, references
+from evenhand.evaluation.reference_values.beside import OUTSIDE, READ, SEEDS, Beside, Ours
 from evenhand.metrics.catalogue import CATALOGUE
+from evenhand.report.reference_values_tables import HEADS
 from evenhand.report.study_table_files import to_csv, to_markdown
 from evenhand.study.read import read_study
 
@@ -83,18 +85,33 @@ def test_ours_are_chosen_as_theirs_were_and_as_they_should():
     assert parity.validation.mean == pytest.approx(0.9)
     assert (fair0.oracle.n, fair0.oracle.std) == (3, pytest.approx(0.0))
     assert fair0.difference == pytest.approx(1.0 - 0.97)
-    assert fair0.agrees is False
+    assert fair0.lies == OUTSIDE
     mlp = by_metric(matched(store_of()), "mlp")
     assert mlp["acc_p"].oracle.mean == pytest.approx(0.9)
     assert mlp["acc_p"].oracle.std == pytest.approx(0.005)
     assert mlp["s3.accuracy.mean"].oracle == mlp["s3.accuracy.mean"].validation
 
 
+@pytest.mark.parametrize(
+    ("values", "lies"),
+    [
+        ((0.92, 0.92, 0.92), READ),  # 0.02 from the public 0.94, which is what the picture allows
+        ((0.90, 0.91, 0.92), SEEDS),  # 0.03; two more than the reading, Student's half-width is 0.0248
+        ((0.88, 0.89, 0.90), OUTSIDE),  # 0.05
+        ((0.915,), OUTSIDE),  # one seed: no interval, so the reading alone
+    ],
+)
+def test_where_a_difference_lies(values, lies):
+    row = Beside(references()[0], "net", Ours(dict(enumerate(values))), None)
+    assert row.lies == lies
+    assert row.oracle.reach == pytest.approx(0.02484 if values[0] != values[-1] else 0.0, abs=1e-4)
+
+
 def test_models_and_problems_that_are_not_there():
     found = matched(store_of())
     assert {row.reference.task for row in found} == {"age .5 .5"}
     absent = by_metric(found, "ffvae")["eqodd"]
-    assert (absent.oracle, absent.validation, absent.difference, absent.agrees) == (None, None, None, None)
+    assert (absent.oracle, absent.validation, absent.difference, absent.lies) == (None, None, None, None)
     lonely = by_metric(matched(store_of(seeds=1)), "mlp")["eqopp1"]
     assert lonely.oracle.n == 1
     assert math.isnan(lonely.oracle.std)
@@ -110,7 +127,7 @@ def test_the_table_can_be_written():
     assert len(table.rows) == 8 * 7
     assert all(len(row) == len(HEADS) for row in table.rows)
     text = to_markdown(table)
-    assert "| 0.800 | 0.900 | 0.005 | 3 | 0.100 | 0.900 | 0.005 | 3 |" in text
+    assert "| 0.800 | 0.900 | 0.005 | 3 | 0.100 | outside | 0.900 | 0.005 | 3 | 0.100 |" in text
     assert "an oracle" in text
     line = next(line for line in to_csv(table).splitlines() if ",ffvae,eqodd," in line)
-    assert line == "age .5 .5,age,mlp,ffvae,eqodd,0.95,,,,,,,"
+    assert line == "age .5 .5,age,mlp,ffvae,eqodd,0.95,,,,,,,,,"

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 import evenhand
+from evenhand.data.synthetic import synthetic
 from evenhand.errors import InputError
 from evenhand.methods.ffvae import FFVAE
 from evenhand.methods.ffvae_probes import audit_code, codes_of, probe
@@ -28,7 +29,7 @@ from evenhand.methods.ffvae_terms import (
 from evenhand.methods.nets import Nets
 from evenhand.methods.problem import Problem
 from evenhand.nets import NetSpec
-from evenhand.records import Batch
+from evenhand.records import Batch, Needs
 from evenhand.study.measure import history_of, went_astray
 from evenhand.train.building import networks_of
 from evenhand.train.fit import stack_size_for
@@ -440,3 +441,20 @@ def test_the_audit_is_for_this_method_only(table):
     trainer = Trainer([Run(evenhand.methods.METHODS["erm"]())], [table], NET, Recipe(), protect=["a0"])
     with pytest.raises(InputError, match="has no sensitive part"):
         audit_code(trainer.predictor, table, ["a0"])
+
+
+def test_one_backward_pass_gives_each_player_its_own_gradient():
+    class InTwo(FFVAE):
+        needs = Needs(groups=True)
+
+    task = synthetic(n_train=200, n_validation=40, n_test=40)
+    recipe = Recipe(epochs=1, batch_size=32, precision="float64")
+    found = []
+    for kind in (FFVAE, InTwo):
+        method = kind(latent=6, hidden=8, critic=8, represent_epochs=2, gamma=50.0)
+        runs = [Run(method, seed) for seed in (0, 1)]
+        trainer = Trainer(runs, [task], NetSpec("mlp", widths=(8,)), recipe, protect=["a0"]).fit()
+        found.append(trainer.stack.parameters)
+    for name, values in found[0].items():
+        for key, value in values.items():
+            torch.testing.assert_close(value, found[1][name][key], rtol=0, atol=1e-12)

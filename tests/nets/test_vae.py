@@ -90,3 +90,20 @@ def test_the_form_is_said_or_found():
     assert form_of((12,)) == "mlp"
     with pytest.raises(InputError, match="form='conv' is for images"):
         encoder_of((12,), 4, form="conv")
+
+
+@pytest.mark.parametrize("shape", [(3, 32, 32), (1, 28, 24)])
+def test_products_are_the_convolutions_forwards_and_backwards(shape):
+    torch.manual_seed(0)
+    encoder, decoder = ConvEncoder(shape, 9).double(), ConvDecoder(shape, 5).double()
+    image = torch.rand(4, shape[0], 32, 32, dtype=torch.float64, requires_grad=True)
+    core = torch.rand(4, *decoder.core, dtype=torch.float64, requires_grad=True)
+    for net, h in ((encoder, image), (decoder, core)):
+        found, expected = net._by_products(h), net._by_convolutions(h)
+        torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+        inputs = [h, *net.convolutions.parameters()]
+        weights = torch.rand_like(expected)
+        for a, b in zip(
+            *(torch.autograd.grad((out * weights).sum(), inputs) for out in (found, expected)), strict=True
+        ):
+            torch.testing.assert_close(a, b, rtol=0, atol=1e-11)

@@ -253,13 +253,13 @@ def leaves(bucket, job, tell):
     yield
 
 
-def ray_workers() -> set[int]:
-    """The processes of Ray's actors that work on buckets, wherever they run on this machine."""
+def ray_workers(cluster) -> set[int]:
+    """The processes of Ray's actors that work on buckets, on the nodes of this cluster alone."""
     found = set()
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
+    for process in {child for node in cluster.worker_nodes for child in descendants(node)}:
         with suppress(FileNotFoundError, ProcessLookupError):
-            if path.read_bytes().startswith(b"ray::Worker"):
-                found.add(int(path.parent.name))
+            if Path(f"/proc/{process}/cmdline").read_bytes().startswith(b"ray::Worker"):
+                found.add(process)
     return found
 
 
@@ -272,7 +272,7 @@ def test_a_study_has_the_records_of_a_local_one_though_a_worker_is_killed(cluste
 
     def kill_one(status):
         if not killed and any(standing.done > 0.2 for standing in status.standings.values()):
-            killed.append(sorted(ray_workers())[0])
+            killed.append(min(ray_workers(cluster)))
             os.kill(killed[0], signal.SIGKILL)
 
     options = Options(tmp_path / "ray", backend="ray", address=cluster.address, device="cpu")

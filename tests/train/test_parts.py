@@ -113,7 +113,7 @@ def test_room_is_counted_in_bytes(kit, monkeypatch):
     """16 training images of 192 bytes: 3072 bytes as they are, 12288 as floats."""
     kinds = {}
     for room in (3071, 3072, 12287, 12288):
-        monkeypatch.setattr(parts, "_room", lambda device, room=room: room)
+        monkeypatch.setattr(parts, "room", lambda device, room=room: room)
         for most in (10, 1 << 20):
             monkeypatch.setattr(parts, "MOST_FLOATS", most)
             kinds[room, most] = type(Part([kit.images()], [], "train", CPU)._inputs)

@@ -45,10 +45,6 @@ NOTES = (
     "Pixels are the original's 0..255 numbers rounded to bytes; networks are given them in [-1, 1].",
     "S3 calls red privileged and blue unprivileged. About 49 % of MNIST's test digits are even.",
 )
-NOTES_A = (
-    "The green marks of a training image tell the parity (side of the first) and the digit (column of the "
-    "second): a network can read the label off them. `test_green` says what they tell at test.",
-)
 
 
 def ci_mnist(
@@ -159,7 +155,19 @@ def _card(look: Look, digits: Digits, knobs: dict[str, object]) -> DataCard:
         licence=LICENCE,
         citation=CITATION,
         target="whether the digit is even (called eligible in S3)",
-        notes=(*NOTES, *(NOTES_A if look.variant == "A" else ())),
+        notes=(*NOTES, *_green_notes(look)),
         files=digits.files,
         knobs=knobs,
+    )
+
+
+def _green_notes(look: Look) -> tuple[str, ...]:
+    """What the green marks that there are give away."""
+    marks = {"the parity (side of the first)": look.g1, "the digit (column of the second)": look.g2}
+    told = [words for words, on in marks.items() if on]
+    if look.variant == "B" or not told:
+        return ()
+    return (
+        f"The green marks of a training image tell {' and '.join(told)}: a network can read the label off "
+        "them. `test_green` says what they tell at test.",
     )

@@ -105,6 +105,13 @@ class Method(ABC):
         """Parameters after the step, by network; pruning puts its zeros back here."""
         return parameters
 
+    def prepare(self, nets: Nets, batch: Batch) -> Tensor:
+        """What the model reads in a phase with `prepared`: made of a row's inputs by networks at rest.
+
+        Training may make it once a row and hand it over as `batch.x`; `nets.prepared` is then true.
+        """
+        return batch.x
+
     def predict(self, nets: Nets, batch: Batch, state: State) -> Tensor:
         """Scores: probabilities `[B, C]`, or of each label `[B, L]`; pure, and without dropout.
 

@@ -76,7 +76,7 @@ class FFVAE(Method):
     citation: ClassVar[str] = (
         "Creager et al., Flexibly fair representation learning by disentanglement, ICML 2019"
     )
-    needs: ClassVar[Needs] = Needs(groups=True)
+    needs: ClassVar[Needs] = Needs(groups=True, separate_losses=True)
     adversarial: ClassVar[bool] = True
 
     alpha: float = number(100.0, "weight of the attributes in their own latents", search=(10.0, 1000.0))
@@ -102,7 +102,7 @@ class FFVAE(Method):
         posterior = self.encode(nets, batch.x)
         code = sampled(posterior, needed(batch.noise, "latent"))
         decoded = nets["decoder"](code)
-        told = nets["discriminator"](code)
+        told = nets.at_rest("discriminator")(code)
         terms = {
             "reconstruction": reconstruction_loss(_shown(decoded, nets.sizes), x),
             "divergence": divergence(posterior),
@@ -127,12 +127,19 @@ class FFVAE(Method):
     def code(self, nets: Nets, batch: Batch, *, training: bool = True) -> Tensor:
         """What the model reads `[B, latent]`: posterior means and b, less what is taken out; no gradient."""
         layout = self.layout(nets.sizes)
-        with torch.no_grad():
-            mean, _, b = self.encode(nets, batch.x)
+        made = batch.x if nets.prepared else self.prepare(nets, batch)
+        mean, b = made[:, : layout.n_z], made[:, layout.n_z : self.latent]
         stand_in = None
         if self.removal == "noise":
-            stand_in = needed(batch.noise, "stand_in") if training else noise_of_rows(batch.x, layout.n_b)
+            stand_in = needed(batch.noise, "stand_in") if training else made[:, self.latent :]
         return torch.cat([mean, layout.without(b, self.places(nets.sizes), stand_in)], dim=-1)
+
+    def prepare(self, nets: Nets, batch: Batch) -> Tensor:
+        """Posterior means and b, and the row's own noise where that may stand in for b; no gradient."""
+        with torch.no_grad():
+            mean, _, b = self.encode(nets, batch.x)
+        noise = [noise_of_rows(batch.x, b.shape[1])] if self.removal == "noise" else []
+        return torch.cat([mean, b, *noise], dim=-1)
 
     def predict(self, nets: Nets, batch: Batch, state: State) -> Tensor:
         """The model's scores of codes without the b that are taken out: the same whenever a row is seen."""
@@ -179,16 +186,16 @@ class FFVAE(Method):
         """The code first, then the model on it."""
         together = (("vae", "discriminator"),)
         first = Phase("represent", together, epochs=self.represent_epochs, select=False)
-        return first, Phase("classify")
+        return first, Phase("classify", prepared=True)
 
     def noise(self, problem: Problem) -> dict[str, NoiseSpec]:
         """For the sample of z, the shuffles, and what stands in for b in training."""
         layout = self.layout(problem.sizes)
         names = ["order_z", *(f"order_b{place}" for place in range(len(layout.blocks)))]
-        specs = {"latent": NoiseSpec("normal", (layout.n_z,))}
-        specs |= {name: NoiseSpec("permutation") for name in names}
+        specs = {"latent": NoiseSpec("normal", (layout.n_z,), phases=("represent",))}
+        specs |= {name: NoiseSpec("permutation", phases=("represent",)) for name in names}
         if self.removal == "noise":
-            specs["stand_in"] = NoiseSpec("normal", (layout.n_b,))
+            specs["stand_in"] = NoiseSpec("normal", (layout.n_b,), phases=("classify",))
         return specs
 
     def check(self, problem: Problem) -> None:

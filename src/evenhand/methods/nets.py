@@ -19,7 +19,8 @@ class Nets(Mapping[str, Network]):
 
     Dropout masks of the batch are handed to a network by themselves: called twice in one loss it sees the
     same masks, and `nets["model"](x, dropout=False)` sees none. `sizes`, `phase` and `turn` are plain values,
-    so a loss may branch on them. In one's own loop: `Nets.of(model, problem.sizes)`.
+    so a loss may branch on them; `prepared` says that `batch.x` is what `Method.prepare` made of the inputs
+    already. In one's own loop: `Nets.of(model, problem.sizes)`.
     """
 
     def __init__(
@@ -30,12 +31,16 @@ class Nets(Mapping[str, Network]):
         phase: str = "train",
         turn: tuple[str, ...] = ("model",),
         noise: Mapping[str, Mapping[str, Tensor]] = NO_NOISE,
+        prepared: bool = False,
+        resting: Mapping[str, Network] | None = None,
     ) -> None:
         self._networks = networks
         self._noise = noise
         self.sizes = sizes
         self.phase = phase
         self.turn = turn
+        self.prepared = prepared
+        self._resting = networks if resting is None else resting
 
     @classmethod
     def of(cls, model: nn.Module, sizes: Sizes, **others: nn.Module) -> Nets:
@@ -43,7 +48,14 @@ class Nets(Mapping[str, Network]):
         return cls({"model": as_net(model), **others}, sizes)
 
     def __getitem__(self, name: str) -> Network:
-        network, masks = self._networks[name], self._noise.get(name)
+        return self._called(self._networks[name], name)
+
+    def at_rest(self, name: str) -> Network:
+        """The network as others may use it: gradients go through it to its inputs, not to its parameters."""
+        return self._called(self._resting[name], name)
+
+    def _called(self, network: Network, name: str) -> Network:
+        masks = self._noise.get(name)
 
         def call(*inputs: Tensor, dropout: bool = True, **options: Any) -> Any:
             if masks and dropout:

@@ -18,6 +18,7 @@ from evenhand.errors import InputError
 from evenhand.nets.convnet import image_shape
 from evenhand.nets.head import Head
 from evenhand.nets.layers import Linear, activation_of, convolution, draw_weight
+from evenhand.nets.products import doubled, halved
 
 FORMS = ("auto", "conv", "mlp")
 WIDTHS = (32, 64, 64)
@@ -54,10 +55,21 @@ class ConvEncoder(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """What the code is made of."""
         h = F.pad(x, self.margins) if any(self.margins) else x
-        for convolve in self.convolutions:
-            h = self.activate(convolve(h))
+        h = self._by_products(h) if x.is_cuda else self._by_convolutions(h)
         found: Tensor = self.last(self.activate(self.inner(h.flatten(1))))
         return found
+
+    def _by_convolutions(self, h: Tensor) -> Tensor:
+        for convolve in self.convolutions:
+            h = self.activate(convolve(h))
+        return h
+
+    def _by_products(self, h: Tensor) -> Tensor:
+        """The same as products, which a stack on a GPU is faster as; a CPU is slower (3 times)."""
+        h = h.permute(0, 2, 3, 1)
+        for layer in self.convolutions:
+            h = self.activate(halved(h, *_weights(layer)))
+        return h.permute(0, 3, 1, 2)
 
 
 class ConvDecoder(nn.Module):
@@ -85,12 +97,23 @@ class ConvDecoder(nn.Module):
         """The logit of every pixel; what was padding for the encoder is cut off."""
         h = self.activate(self.inner(self.activate(self.first(code))))
         h = h.reshape(len(code), *self.core)
+        h = self._by_products(h) if code.is_cuda else self._by_convolutions(h)
+        left, right, top, bottom = self.margins
+        return h[..., top : h.shape[-2] - bottom, left : h.shape[-1] - right]
+
+    def _by_convolutions(self, h: Tensor) -> Tensor:
         *others, last = self.convolutions
         for convolve in others:
             h = self.activate(convolve(h))
-        h = cast(Tensor, last(h))
-        left, right, top, bottom = self.margins
-        return h[..., top : h.shape[-2] - bottom, left : h.shape[-1] - right]
+        return cast(Tensor, last(h))
+
+    def _by_products(self, h: Tensor) -> Tensor:
+        """The same as products: see `ConvEncoder`."""
+        h = h.permute(0, 2, 3, 1)
+        *others, last = self.convolutions
+        for layer in others:
+            h = self.activate(doubled(h, *_weights(layer)))
+        return doubled(h, *_weights(last)).permute(0, 3, 1, 2)
 
 
 class FlatDecoder(nn.Module):
@@ -157,6 +180,10 @@ def _doubling(inputs: int, outputs: int) -> nn.ConvTranspose2d:
     layer = nn.ConvTranspose2d(inputs, outputs, 4, stride=2, padding=1)
     draw_weight(layer.weight, "xavier")
     return layer
+
+
+def _weights(layer: nn.Module) -> tuple[Tensor, Tensor]:
+    return cast(Tensor, layer.weight), cast(Tensor, layer.bias)
 
 
 def _margins(sides: Sequence[int]) -> tuple[int, int, int, int]:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from evenhand.records import Batch, NoiseSpec
 from evenhand.train.augment import augmented
 from evenhand.train.parts import Part
+from evenhand.train.prepared import PreparedPart
 from evenhand.train.recipe import Recipe
 from evenhand.train.runs import Run
 from evenhand.train.sampler import Sampler, sampler_of
@@ -39,6 +40,7 @@ class Batches:
         dtype: torch.dtype,
     ) -> None:
         self.runs, self.part, self.recipe, self.stacked, self.dtype = list(runs), part, recipe, stacked, dtype
+        self.source: Part | PreparedPart = part  # what a batch is taken from in the phase that is going on
         self.shared = recipe.share_batches and stacked
         self._seeds = [(runs[0].order_seed or 0) if recipe.share_batches else run.seeds[1] for run in runs]
         self._order = Streams(self._seeds[:1] if self.shared else self._seeds, part.device)
@@ -61,24 +63,25 @@ class Batches:
 
     def batch(self, rows: Tensor, number: int, phase: str) -> Batch:
         """The batch of these rows `[R, B]` (`[1, B]` where they are shared); `number` counts all steps."""
-        x, y, g, a = self.part.take(rows, self.tasks, self._fused_fetch)
+        x, y, g, a = self.source.take(rows, self.tasks, self._fused_fetch)
         x = augmented(x, self.recipe.augment, self._order, number)
-        noise = self._draw(self._method_noise, f"{phase}/method", number, rows.shape[1])
+        noise = self._draw(self._method_noise, phase, "method", number, rows.shape[1])
         if self.stacked and not self.shared:
             return Batch(x, y, g, a, rows, noise)
         return Batch(_laid_out(x[0]), y[0], g[0], a[0], rows[0], noise)
 
     def noise(self, number: int, rows: int, phase: str) -> Noise:
         """What the networks asked for, by network and name."""
-        return {
-            name: self._draw(specs, f"{phase}/{name}", number, rows)
-            for name, specs in self._net_noise.items()
-        }
+        return {name: self._draw(specs, phase, name, number, rows) for name, specs in self._net_noise.items()}
 
-    def _draw(self, specs: Mapping[str, NoiseSpec], prefix: str, number: int, rows: int) -> dict[str, Tensor]:
+    def _draw(
+        self, specs: Mapping[str, NoiseSpec], phase: str, owner: str, number: int, rows: int
+    ) -> dict[str, Tensor]:
         found = {}
         for name, spec in specs.items():
-            drawn = self._noise.draw(spec, f"{prefix}.{name}", number, rows)
+            if spec.phases and phase not in spec.phases:
+                continue
+            drawn = self._noise.draw(spec, f"{phase}/{owner}.{name}", number, rows)
             drawn = drawn.to(self.dtype) if drawn.is_floating_point() else drawn
             found[name] = drawn if self.stacked else drawn[0]
         return found

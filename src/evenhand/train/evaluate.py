@@ -8,13 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.func import vmap
 
 from evenhand.methods.base import Method
 from evenhand.methods.nets import Nets
 from evenhand.records import Batch, Sizes, State
 from evenhand.train.parts import Part
+from evenhand.train.prepared import PreparedPart
 from evenhand.train.stack import Parameters, Stack
 
 MOST_NUMBERS = 1 << 25  # numbers of inputs that are looked at in one piece
@@ -27,50 +28,77 @@ class Predictor:
         self.method, self.hyper, self.stack, self.sizes = method, dict(hyper), stack, sizes
 
     def scores(
-        self, part: Part, state: State, tasks: Tensor | None = None, phase: str | None = None
+        self,
+        part: Part | PreparedPart,
+        state: State,
+        tasks: Tensor | None = None,
+        phase: str | None = None,
     ) -> Tensor:
         """Scores of every row, `[R, N, C]`, on the device, as in a phase (unless named, the last one)."""
-        pieces = [self.piece(x, g, state, phase) for x, g in self._pieces(part, tasks)]
-        return torch.cat(pieces, dim=1)
+        pieces = self._pieces(part, tasks)
+        found = [self.piece(x, g, state, phase, prepared=part.prepared) for x, g in pieces]
+        return torch.cat(found, dim=1)
 
-    @torch.no_grad()
+    def prepared(self, part: Part, state: State, tasks: Tensor | None, phase: str) -> PreparedPart:
+        """The part as the networks at rest in this phase see it, row by row."""
+        one = self._one(phase, prepare=True)
+        found = [self._each_run(one, x, g, state) for x, g in self._pieces(part, tasks)]
+        return PreparedPart(part, torch.cat(found, dim=1))
+
     def piece(
-        self, x: Tensor, g: Tensor, state: State, phase: str | None = None, run: int | None = None
+        self,
+        x: Tensor,
+        g: Tensor,
+        state: State,
+        phase: str | None = None,
+        run: int | None = None,
+        *,
+        prepared: bool = False,
     ) -> Tensor:
         """Scores of some rows: `x [B, ...]` seen by all runs, or `x [R, B, ...]`; `run` picks one of them."""
-        predict = self._one(self.method.phases()[-1].name if phase is None else phase)
+        phase = self.method.phases()[-1].name if phase is None else phase
+        return self._each_run(self._one(phase, prepared=prepared), x, g, state, run)
+
+    @torch.no_grad()
+    def _each_run(
+        self, one: Callable[..., Tensor], x: Tensor, g: Tensor, state: State, run: int | None = None
+    ) -> Tensor:
         parameters, hyper, own = self.stack.parameters, self.hyper, g.ndim > 1
         self.stack.mode(training=False)
         try:
             if not self.stack.stacked:
                 x, g = (x[0], g[0]) if own else (x, g)
-                return predict(parameters, hyper, state, x, g)[None]
+                return one(parameters, hyper, state, x, g)[None]
             if run is not None:
                 parameters = {name: _one_of(values, run) for name, values in parameters.items()}
                 hyper, state = _one_of(hyper, run), _one_of(state, run)
             data = 0 if own else None
             dims = (0, dict.fromkeys(hyper, 0), dict.fromkeys(state, 0), data, data)
-            return vmap(predict, in_dims=dims)(parameters, hyper, state, x, g)
+            return vmap(one, in_dims=dims)(parameters, hyper, state, x, g)
         finally:
             self.stack.mode(training=True)
 
-    def _one(self, phase: str) -> Callable[..., Tensor]:
-        def predict(
+    def _one(self, phase: str, *, prepare: bool = False, prepared: bool = False) -> Callable[..., Tensor]:
+        """What is done with one run's networks: its scores, or its inputs for the model of this phase."""
+
+        def one(
             parameters: Parameters, hyper: Mapping[str, Any], state: State, x: Tensor, g: Tensor
         ) -> Tensor:
-            nets = Nets(self.stack.networks(parameters), self.sizes, phase=phase)
+            nets = Nets(self.stack.networks(parameters), self.sizes, phase=phase, prepared=prepared)
             seen = g if self.method.asks().groups_at_test else torch.full_like(g, -1)
             batch = Batch(x, torch.full_like(g, -1), seen, attributes_of(seen, self.sizes))
-            return replace(self.method, **hyper).predict(nets, batch, state)
+            method = replace(self.method, **hyper)
+            return method.prepare(nets, batch) if prepare else method.predict(nets, batch, state)
 
-        return predict
+        return one
 
-    def _pieces(self, part: Part, tasks: Tensor | None) -> Iterator[tuple[Tensor, Tensor]]:
-        runs = 1 if tasks is None else len(tasks)
+    def _pieces(self, part: Part | PreparedPart, tasks: Tensor | None) -> Iterator[tuple[Tensor, Tensor]]:
+        own = part.prepared or tasks is not None
+        runs = self.stack.n_runs if own else 1
         rows = self._rows_at_a_time(runs)
         for start in range(0, part.n, rows):
             places = torch.arange(start, min(start + rows, part.n), device=part.device)
-            x, _, g, _ = part.take(places if tasks is None else places.expand(runs, -1), tasks)
+            x, _, g, _ = part.take(places.expand(runs, -1) if own else places, tasks)
             yield x, g
 
     def _rows_at_a_time(self, own: int) -> int:
@@ -81,8 +109,13 @@ class Predictor:
         """
         numbers = MOST_NUMBERS if self.stack.device.type == "cuda" else MOST_NUMBERS >> 3
         width = max(1, math.prod(self.sizes.inputs))
+        own = self.stack.n_runs if self._convolves() else own  # pictures inside are as large as an input
         most = min(numbers // (width * own), (numbers >> 3) // self.stack.n_runs)
         return max(64, most - most % 64)
+
+    def _convolves(self) -> bool:
+        modules = (module for template in self.stack.templates.values() for module in template.modules())
+        return any(isinstance(module, nn.Conv2d) for module in modules)
 
 
 def _one_of(tensors: Mapping[str, Tensor], run: int) -> dict[str, Tensor]:

@@ -26,6 +26,8 @@ class Part:
     Row r of task t is found at `t * n + r`, so that a stack of runs on different tasks is one gather.
     """
 
+    prepared = False  # inputs are the task's own
+
     def __init__(
         self,
         tasks: Sequence[Task],
@@ -60,7 +62,7 @@ class Part:
         # a GPU reads bytes faster than floats and scales them on the way; a CPU had better find them scaled
         once = self.device.type == "cpu" and size <= MOST_FLOATS
         floats = once or not alike or _holds_floats(tasks[0])
-        fits = size * (self.dtype.itemsize if floats else 1) <= _room(self.device)
+        fits = size * (self.dtype.itemsize if floats else 1) <= room(self.device)
         if not (fits if resident is None else resident):
             if len(tasks) > 1:
                 raise InputError(
@@ -81,18 +83,26 @@ class Part:
 
         `compiled` fetches and scales in one pass over memory; it pays where many batches of one shape come.
         """
-        places = rows if tasks is None else rows + tasks[:, None] * self.n
+        places = self._places(rows, tasks)
         flat = places.reshape(-1)
         if compiled and isinstance(self._inputs, Resident) and self.dtype == torch.float32:
             x = compiled_fetch()(self._inputs.x, flat, *self.scaling.numbers(self.dtype, self.device))
         else:
             x = self.scaling(self._inputs.take(flat)).to(self.dtype)
-        x = x.view(*places.shape, *x.shape[1:])
+        return x.view(*places.shape, *x.shape[1:]), *self.labels(rows, tasks)
+
+    def labels(self, rows: Tensor, tasks: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
+        """Labels, groups and attribute codes of rows `[..., B]`."""
+        places = self._places(rows, tasks)
+        flat = places.reshape(-1)
         y, g, a = (
             part.index_select(0, flat).view(*places.shape, *part.shape[1:])
             for part in (self.y, self.g, self.a)
         )
-        return x, y, g, a
+        return y, g, a
+
+    def _places(self, rows: Tensor, tasks: Tensor | None) -> Tensor:
+        return rows if tasks is None else rows + tasks[:, None] * self.n
 
     def prefetch(self, rows: Tensor) -> None:
         """Begin to decode rows that will be asked for next."""
@@ -164,7 +174,7 @@ def _numbers(task: Task) -> int:
     return int(torch.Size(task.input_shape).numel())
 
 
-def _room(device: torch.device) -> int:
+def room(device: torch.device) -> int:
     """How many bytes of inputs may live on the device: half of what a GPU has free, 4 GiB of main memory."""
     if device.type == "cuda":
         return int(torch.cuda.mem_get_info(device)[0] // 2)

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from evenhand.data.task import Task
 from evenhand.errors import InputError
+from evenhand.methods.base import Method
 from evenhand.records import Phase
 from evenhand.train.batches import Batches
 from evenhand.train.building import (
@@ -28,8 +29,9 @@ from evenhand.train.checkpoint import load_tensors, save_tensors
 from evenhand.train.determinism import deterministic
 from evenhand.train.evaluate import Predictor
 from evenhand.train.own_noise import own_noise
-from evenhand.train.parts import Part
+from evenhand.train.parts import Part, room
 from evenhand.train.precision import matmul_precision, parameter_type
+from evenhand.train.prepared import PreparedPart
 from evenhand.train.progress import Position, Tell, progress_of
 from evenhand.train.recipe import Recipe
 from evenhand.train.resume import put_back, tensors_of
@@ -132,8 +134,11 @@ class Trainer:
 
     def _run_phase(self, phase: Phase) -> None:
         sampler, step = self.batches.sampler(phase.name), self._start(phase)
+        self.batches.source = self._seen(self.train, step)
+        validation = None if self.validation is None else self._seen(self.validation, step)
         while self.position.epoch < self.epochs_of(phase) and not self.selection.all_stopped:
-            self._run_epoch(phase, sampler, step)
+            self._run_epoch(phase, sampler, step, validation)
+        self.batches.source = self.train
         if phase.select:
             self.state = self.selection.restore(self.state)
         self._finish(phase)
@@ -155,10 +160,24 @@ class Trainer:
         compiled = auto if self.recipe.compile is None else self.recipe.compile
         return Step(
             self.method, self.hyper, self.stack, self.sizes, self.recipe,
-            phase=phase.name, shared=self.batches.shared, compiled=compiled,
+            phase=phase.name, shared=self.batches.shared, prepared=self.prepares(phase), compiled=compiled,
         )  # fmt: skip
 
-    def _run_epoch(self, phase: Phase, sampler: Sampler, step: Step) -> None:
+    def prepares(self, phase: Phase) -> bool:
+        """Whether inputs are prepared once: not where they change from step to step, or have no room."""
+        own = not self.batches.shared and self.recipe.augment == "none"
+        numbers = math.prod(self.method.model_inputs(self.train.problems[0])) * self.train.n
+        fits = self.stack.n_runs * numbers * self.dtype.itemsize <= room(self.device)
+        return phase.prepared and own and fits
+
+    def _seen(self, part: Part, step: Step) -> Part | PreparedPart:
+        if not step.prepared:
+            return part
+        return self.predictor.prepared(part, self.state, self.batches.tasks, step.phase)
+
+    def _run_epoch(
+        self, phase: Phase, sampler: Sampler, step: Step, validation: Part | PreparedPart | None
+    ) -> None:
         place, began = self.position, time.monotonic()
         first = place.step
         if first == 0:
@@ -174,7 +193,7 @@ class Trainer:
                 self.save()
         place.step, place.epoch, place.seconds = 0, place.epoch + 1, place.seconds + time.monotonic() - began
         turns = phase.turns_of(phase.lead, sampler.steps, place.epoch - 1)
-        self._validate(phase, turns or math.nan)
+        self._validate(phase, turns or math.nan, validation)
         seconds = max(time.monotonic() - began, 1e-9)
         self._say(phase, sampler, (sampler.steps - first) * self.stack.n_runs / seconds)
 
@@ -196,7 +215,7 @@ class Trainer:
         number = epoch * sampler.steps + place.step
         batch = self.batches.batch(sampler.rows(epoch, place.step), number, phase.name)
         if place.step + 1 < sampler.steps:
-            self.train.prefetch(sampler.rows(epoch, place.step + 1))
+            self.batches.source.prefetch(sampler.rows(epoch, place.step + 1))
         noise = self.batches.noise(number, sampler.batch_size, phase.name)
         in_phase = place.epoch * sampler.steps + place.step
         factor = rate_factor(self.recipe, in_phase, self.epochs_of(phase) * sampler.steps)
@@ -210,17 +229,17 @@ class Trainer:
                 }
                 self.sums = {name: value + self.sums.get(name, 0.0) for name, value in told.items()}
 
-    def scores(self, part: Part, phase: str | None = None) -> Tensor:
+    def scores(self, part: Part | PreparedPart, phase: str | None = None) -> Tensor:
         """Scores of a part with the parameters as they are, `[R, N, C]`; of the last phase unless named."""
         return self.predictor.scores(part, self.state, self.batches.tasks, phase)
 
-    def _validate(self, phase: Phase, turns: float) -> None:
+    def _validate(self, phase: Phase, turns: float, part: Part | PreparedPart | None) -> None:
         place = self.position
         entry: dict[str, Any] = {"phase": phase.name, "epoch": place.epoch, "seconds": place.seconds}
         sums = {"train": torch.full((self.stack.n_runs,), math.nan)} | self.sums
         means = {name: value.to("cpu", torch.float64).view(-1) / turns for name, value in sums.items()}
-        if self.validation is not None and phase.select:
-            scores = self.scores(self.validation, phase.name)
+        if self.validation is not None and part is not None and phase.select:
+            scores = self.scores(part, phase.name)
             found = watched(scores, self.validation, self.sizes, self.watch, self.batches.tasks)
             means |= found
             self.selection.see(monitored(self.recipe.monitor, found), place.epoch, self.state)
@@ -231,7 +250,7 @@ class Trainer:
         self.step, place = None, self.position
         place.epochs_before += self.epochs_of(phase)  # planned ones: when neighbours stop must not matter
         place.phase, place.epoch, place.step = place.phase + 1, 0, 0
-        if place.phase == len(self.phases):
+        if place.phase == len(self.phases) or type(self.method).after is Method.after:
             return
         scores = self.scores(self.train, phase.name).cpu()
         self.state = next_state(self.runs, self.train.problems, phase.name, scores, self.state, self.stack)

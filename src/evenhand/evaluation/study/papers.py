@@ -7,7 +7,12 @@ from importlib import import_module
 from typing import Any
 
 # study -> "module:function"; the function takes (store, folder, progress) and writes paper.html
-PAPERS = {"ci-mnist": "evenhand.evaluation.ci_mnist.study:paper"}
+BESIDE_PUBLIC = "evenhand.evaluation.reference_values.study:paper"
+PAPERS = {
+    "ci-mnist": "evenhand.evaluation.ci_mnist.study:paper",
+    "ci-mnist-box": BESIDE_PUBLIC,
+    "adult-age": BESIDE_PUBLIC,
+}
 PAGE = "paper.html"
 
 

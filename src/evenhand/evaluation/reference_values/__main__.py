@@ -1,0 +1,50 @@
+"""`python -m evenhand.evaluation.reference_values DIR [--out FOLDER] [--page FILE.md]`: beside public values.
+
+Without `--page`: paper.html, its tables and its figure, in the study's folder or where `--out` says. With it:
+the text between the markers of that page, and the table and figure that it links, in `--out` (a folder beside
+the page, of its name, unless given).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from evenhand.errors import InputError
+from evenhand.evaluation.reference_values.study import compute, paper
+from evenhand.study.store import Store
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write what is asked for; 2 if something given was wrong."""
+    parser = argparse.ArgumentParser(prog="python -m evenhand.evaluation.reference_values")
+    parser.add_argument("folder", type=Path, help="folder of the study: it holds study.sqlite")
+    parser.add_argument("--page", type=Path, help="Markdown page whose text between markers is written")
+    parser.add_argument("--out", type=Path, help="folder for what is written besides")
+    chosen = parser.parse_args(arguments)
+    try:
+        _write(chosen.folder, chosen.page, chosen.out)
+    except InputError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    return 0
+
+
+def _write(folder: Path, page: Path | None, out: Path | None) -> None:
+    from evenhand.report.reference_values_files import write_page
+
+    def tell(words: str) -> None:
+        sys.stderr.write(f"{words}\n")
+
+    with Store.open(folder, readonly=True) as store:
+        if page is None:
+            paper(store, out or folder, tell)
+            return
+        written = write_page(compute(store, tell), page, out or page.with_suffix(""))
+    tell("written: " + ", ".join(map(str, written)))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
