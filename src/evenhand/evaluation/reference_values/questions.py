@@ -81,7 +81,7 @@ QUESTIONS = {
     "ci-mnist-box": (
         Question("At clr (.001, .001), is LAFTR more accurate than the others?",
                  tuple(less("LAFTR", other, "accuracy", FEW) for other in OTHERS)),
-        Question("At clr (.001, .001), is LAFTR fairer than the others?",
+        Question("At clr (.001, .001), is LAFTR's fairness above that of the others?",
                  tuple(less("LAFTR", other, "fairness", FEW) for other in OTHERS)),
         Question("At clr (.01, .99), do MLP and CNN collapse?",
                  tuple(part for family in ("MLP", "CNN")
@@ -98,8 +98,8 @@ QUESTIONS = {
     "adult-age": (
         _over_ages("Is CFAIR more accurate than the MLP?", "CFAIR", "MLP", "accuracy"),
         _over_ages("Is LAFTR less accurate than the MLP?", "LAFTR", "MLP", "accuracy"),
-        _over_ages("Is LAFTR fairer than the MLP?", "LAFTR", "MLP", "fairness"),
-        _over_ages("Is CFAIR-EO fairer than the MLP?", "CFAIR-EO", "MLP", "fairness"),
+        _over_ages("Is LAFTR's fairness above the MLP's?", "LAFTR", "MLP", "fairness"),
+        _over_ages("Is CFAIR-EO's fairness above the MLP's?", "CFAIR-EO", "MLP", "fairness"),
         _over_ages("Is CFAIR-EO less accurate than CFAIR?", "CFAIR-EO", "CFAIR", "accuracy"),
         Question("Does the MLP lose where one age group is small, or unlike the other?",
                  tuple(_change("MLP", measure, after, AGES[0])
