@@ -44,10 +44,10 @@ test: check ## check, then every test and docstring example (not those marked sl
 bench: $(BENCH_READY) ## measure speed and results side by side with other libraries
 	$(BIN)/python benchmarks/run.py
 
-docs: $(READY) ## write the references of metrics, methods, data sets and networks
-	@set -e; for page in metrics:metrics methods:methods data:datasets nets:nets; do \
+docs: $(READY) ## write the references of metrics, methods, data sets, shifts and networks
+	@set -e; for page in metrics.:metrics methods.:methods data.:datasets data.shift_:shifts nets.:nets; do \
 		file=docs/$${page#*:}.md; \
-		$(BIN)/python -m evenhand.$${page%:*}.reference > $$file.new; \
+		$(BIN)/python -m evenhand.$${page%:*}reference > $$file.new; \
 		mv $$file.new $$file; \
 		echo "wrote $$file"; \
 	done

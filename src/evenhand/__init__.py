@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from evenhand.evaluation.audit import Audit
     from evenhand.evaluation.comparison import Comparison
     from evenhand.evaluation.fitted import Fitted
+    from evenhand.evaluation.robustness import EqualizedRobustness, equalized_robustness
+    from evenhand.evaluation.shift import ShiftAudit, audit_under_shift
     from evenhand.evaluation.tradeoff import TradeOff, tradeoff
     from evenhand.groups import Attribute, Groups
     from evenhand.metrics.catalogue import CATALOGUE
@@ -28,15 +30,19 @@ _HOMES = {
     "CATALOGUE": "evenhand.metrics.catalogue",
     "Comparison": "evenhand.evaluation.comparison",
     "Counts": "evenhand.metrics.counts",
+    "EqualizedRobustness": "evenhand.evaluation.robustness",
     "Fitted": "evenhand.evaluation.fitted",
     "Groups": "evenhand.groups",
     "NetSpec": "evenhand.nets.registry",
     "Recipe": "evenhand.train.recipe",
+    "ShiftAudit": "evenhand.evaluation.shift",
     "Task": "evenhand.data.task",
     "TradeOff": "evenhand.evaluation.tradeoff",
     "audit": "evenhand.api",
     "audit_counts": "evenhand.api",
+    "audit_under_shift": "evenhand.evaluation.shift",
     "compare": "evenhand.api",
+    "equalized_robustness": "evenhand.evaluation.robustness",
     "fit": "evenhand.api",
     "load": "evenhand.data.registry",
     "tradeoff": "evenhand.evaluation.tradeoff",
@@ -48,15 +54,19 @@ __all__ = [
     "Audit",
     "Comparison",
     "Counts",
+    "EqualizedRobustness",
     "Fitted",
     "Groups",
     "NetSpec",
     "Recipe",
+    "ShiftAudit",
     "Task",
     "TradeOff",
     "audit",
     "audit_counts",
+    "audit_under_shift",
     "compare",
+    "equalized_robustness",
     "fit",
     "load",
     "tradeoff",

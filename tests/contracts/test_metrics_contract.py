@@ -49,7 +49,7 @@ def test_a_row_is_complete(key):
     assert row.key == key
     assert all(text.strip() for text in (row.name, row.formula, row.family, row.citation))
     assert row.better in ("lower", "higher", "nearer", "none")
-    assert row.needs in ("counts", "scores", "two models", "several runs")
+    assert row.needs in ("counts", "scores", "two models", "several runs", "model")
     assert row.low < row.high
     assert math.isnan(row.ideal) or row.low <= row.ideal <= row.high
     assert math.isnan(row.ideal) == (row.better == "none")

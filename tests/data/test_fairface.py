@@ -106,6 +106,17 @@ def test_the_split_is_drawn_by_the_seed(official):
     assert rows[0] == rows[1] != rows[2]
 
 
+def test_a_limit_uses_fewer_images_of_each_part(official):
+    task = fairface(folder=official, limit=3, validation=0.34, seed=1).check()
+    whole = fairface(folder=official, validation=0.0, seed=1)
+    assert {name: len(rows) for name, rows in task.split.items()} == {"train": 2, "validation": 1, "test": 3}
+    assert task.rows("train").tolist() == whole.rows("train").tolist()[:2]
+    assert task.rows("test").tolist() == [12, 13, 14]
+    assert "limit" not in whole.card.knobs
+    with pytest.raises(InputError, match="limit=-1 must be a number of images"):
+        fairface(folder=official, limit=-1)
+
+
 @pytest.mark.parametrize("damaged", ["03-Sep", "Oct-19", "3-Sep", "09-Mar", "2019-10-01"])
 def test_ages_that_a_spreadsheet_made_dates_of_are_refused(official, damaged):
     write_labels(official, "val", [["val/1.jpg", damaged, "Male", "White", True]])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.data import reference
-from evenhand.data.registry import DATASETS, ELSEWHERE, load
+from evenhand.data.registry import AWAY, DATASETS, load
 from evenhand.errors import InputError
 
 ROOT = Path(__file__).parents[2]
@@ -52,7 +52,7 @@ def test_what_is_in_the_package_is_told_with_its_rows(text):
     assert "`sex` (`female`, `male`)" in section(text, "titanic")
 
 
-@pytest.mark.parametrize("name", [d.name for d in DATASETS.values() if d.origin == ELSEWHERE])
+@pytest.mark.parametrize("name", [d.name for d in DATASETS.values() if d.origin in AWAY])
 def test_a_card_that_is_told_without_the_files_is_the_one_that_loading_gives(name):
     if not os.environ.get("EVENHAND_DATA"):
         pytest.skip("EVENHAND_DATA is not set")

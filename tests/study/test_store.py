@@ -199,7 +199,7 @@ def test_the_table_has_a_row_for_every_run_with_or_without_a_record(store):
     assert (table["seed"], table["setting"][0], table["spec"][2]["seed"]) == ([0, 1, 2], {"lam": 0.1}, 2)
     expected = (
         "id place task grouping net method setting seed status reason seconds stack_seconds stack "
-        "peak_memory device host versions weights started finished source spec data_checksum"
+        "peak_memory device host versions weights started finished source spec data_checksum numbers"
     )
     assert " ".join(table) == expected
 

@@ -367,7 +367,7 @@ def test_an_older_format_without_a_way_up_is_refused(tmp_path):
 
 
 def test_an_older_format_is_brought_up_step_by_step(store):
-    """No format was given up yet, so the way up is shown with two that are made up here."""
+    """The way up, shown with two formats that are made up here."""
     connection, path = store.database.connection, store.database.path
 
     def host_of_studies(file):
@@ -376,13 +376,14 @@ def test_an_older_format_is_brought_up_step_by_step(store):
     def names_of_hosts(file):
         file.execute("UPDATE studies SET host = 'unknown' WHERE host = ''")
 
-    ways = {1: host_of_studies, 2: names_of_hosts}
+    now = store_schema.FORMAT
+    ways = {now: host_of_studies, now + 1: names_of_hosts}
     with store.database.writing():
-        store_schema.bring_up(connection, path, "9.0.0", target=3, migrations=ways)
+        store_schema.bring_up(connection, path, "9.0.0", target=now + 2, migrations=ways)
     assert store.database.rows("SELECT host FROM studies") == [("unknown",)]
-    assert store_schema.format_of(connection, path) == (3, "9.0.0")
+    assert store_schema.format_of(connection, path) == (now + 2, "9.0.0")
     with store.database.writing():  # again: nothing is left to do
-        store_schema.bring_up(connection, path, "9.0.0", target=3, migrations=ways)
+        store_schema.bring_up(connection, path, "9.0.0", target=now + 2, migrations=ways)
 
 
 def test_a_way_up_that_fails_leaves_the_old_format(store):
@@ -394,9 +395,10 @@ def test_a_way_up_that_fails_leaves_the_old_format(store):
     def bad(file):
         file.execute("ALTER TABLE no_such_table ADD COLUMN host TEXT")
 
+    now = store_schema.FORMAT
     with pytest.raises(sqlite3.OperationalError), store.database.writing():
-        store_schema.bring_up(connection, path, "9.0.0", target=3, migrations={1: good, 2: bad})
-    assert store_schema.format_of(connection, path)[0] == 1
+        store_schema.bring_up(connection, path, "9.0.0", target=now + 2, migrations={now: good, now + 1: bad})
+    assert store_schema.format_of(connection, path)[0] == now
     assert "host" not in [row[1] for row in store.database.rows("PRAGMA table_info(studies)")]
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from evenhand.cli import audit, compare, data, demo, listing, messages, study, train
+from evenhand.cli import audit, compare, data, demo, listing, messages, shift, study, train
 
 HELP = """Measure how predictions treat groups of people, and what mitigation changes about it.
 
@@ -47,6 +47,7 @@ app = typer.Typer(
 app.command("audit")(audit.audit)
 app.command("compare")(compare.compare)
 app.command("train")(train.train)
+app.command("shift")(shift.shift)
 app.command("data")(data.data)
 app.add_typer(study.app, name="study")
 app.add_typer(listing.app, name="list")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import typer
@@ -38,6 +39,10 @@ def _summary(body: dict[str, Any]) -> Any:
         from evenhand.report.terminal_tradeoff import tradeoff_table
 
         return tradeoff_table(body)
+    if body["kind"] == "shift":
+        from evenhand.report.terminal_shift import shift_table
+
+        return shift_table(body)
     from evenhand.report import terminal
 
     return (terminal.comparison_table if body["kind"] == "comparison" else terminal.audit_table)(body)
@@ -47,11 +52,8 @@ def _texts(body: dict[str, Any], outputs: Outputs) -> dict[str, str]:
     """Only what was asked for is made."""
     texts = {"json": as_json(body)} if outputs.json else {}
     if outputs.html:
-        from importlib import import_module
-
         texts["html"] = import_module(f"evenhand.report.{body['kind']}").render(body)
     if outputs.markdown:
-        from evenhand.report.model_card import render
-
-        texts["markdown"] = render(body)
+        home = "shift_markdown" if body["kind"] == "shift" else "model_card"
+        texts["markdown"] = import_module(f"evenhand.report.{home}").render(body)
     return texts

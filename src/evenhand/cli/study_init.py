@@ -64,6 +64,11 @@ key = "gap"
 draws = 3                      # so many points are drawn
 lam = {{ low = 0.1, high = 10.0, log = true }}
 
+# [[shift]]                    # the same runs, measured under a shift too: docs/study-files.md
+# kind = "gaussian"            # noise on the test inputs
+# severities = [0.03, 0.06]
+# draws = 5                    # each with noise of its own
+
 # [[method]]                   # a method of yours: docs/training.md
 # key = "mine.py:MyMethod"
 

@@ -52,10 +52,10 @@ def summary(study: Study) -> dict[str, Any]:
 
 def needed_data(study: Study) -> list[str]:
     """What the study reads that neither comes with the package nor is made from a seed."""
-    from evenhand.data.registry import DATASETS, ELSEWHERE
+    from evenhand.data.registry import AWAY, DATASETS
 
     used = dict.fromkeys(task.data for task in study.tasks)
-    away = [name for name in used if name not in DATASETS or DATASETS[name].origin == ELSEWHERE]
+    away = [name for name in used if name not in DATASETS or DATASETS[name].origin in AWAY]
     return away if study.kind == "train" else [*away, "published runs in EVENHAND_DATA"]
 
 

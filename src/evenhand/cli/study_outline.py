@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evenhand.study.spec import GroupingSpec, MethodSpec, NetEntry, Study, TaskSpec
+    from evenhand.study.spec import GroupingSpec, MethodSpec, NetEntry, ShiftSpec, Study, TaskSpec
 
 FEW = 8  # values that are written out
 
@@ -92,12 +92,27 @@ def outline(study: Study) -> Iterator[tuple[str, list[str]]]:
         yield "options", [spelled(study.options)]
     if study.tasks:
         yield "seeds", [seeds_words(study.seeds)]
+        yield from _measured(study)
         yield "selection", [_selection(study)]
         yield (
             "shown",
             [f"{study.report.accuracy} and {', '.join(study.report.metrics)} on {study.report.part}"],
         )
         yield "runs", [f"{number_of_runs(study):,} in all"]
+
+
+def _measured(study: Study) -> Iterator[tuple[str, list[str]]]:
+    """What every run is measured under beside its parts as they are, and the numbers that are taken."""
+    if study.shifts:
+        yield "shifts", [_shift(shift) for shift in study.shifts]
+    if study.numbers:
+        yield "numbers", [f"{', '.join(study.numbers)} of every trained model"]
+
+
+def _shift(shift: ShiftSpec) -> str:
+    sizes = ", ".join(f"{severity:g}" for severity in shift.severities) or "of its usual severities"
+    told = [f"{shift.kind} {sizes} on {shift.part}", f"{shift.draws} draw{'s' if shift.draws > 1 else ''}"]
+    return "; ".join([*told, *([f"only {', '.join(shift.tasks)}"] if shift.tasks else [])])
 
 
 def seeds_words(seeds: Sequence[int]) -> str:

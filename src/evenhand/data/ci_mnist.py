@@ -18,7 +18,7 @@ from evenhand.data.cache import Progress
 from evenhand.data.card import DataCard
 from evenhand.data.ci_mnist_draw import NO_COLUMN, Drawn, draw
 from evenhand.data.ci_mnist_look import UNUSED, Look, Pair, as_pair, look_at_test
-from evenhand.data.ci_mnist_paint import paint_on
+from evenhand.data.ci_mnist_pictures import Picture, Pictures, painted_at_once
 from evenhand.data.encode import check_choice
 from evenhand.data.mnist import CITATION as MNIST_CITATION
 from evenhand.data.mnist import LICENCE, ORIGIN, TITLES
@@ -47,6 +47,7 @@ NOTES = (
 )
 
 
+@painted_at_once
 def ci_mnist(
     variant: str = "A",
     *,
@@ -93,31 +94,31 @@ def ci_mnist(
     if limit < 0:
         raise InputError(f"the knob limit={limit} must be a number of images, or 0 for all")
     looks = {"train": look, "validation": look, "validation_balanced": at_test, "test": at_test}
-    made = [_paint_part(digits, name, looks[name], seed, limit) for name in looks]
+    made = [_part(digits, name, looks[name], seed, limit) for name in looks]
     codes = {name: np.concatenate([part_codes[name] for _, part_codes in made]) for name in made[0][1]}
     knobs = {"test_green": test_green, "sensitive": sensitive, "part": part, "seed": seed}
     knobs |= {"limit": limit} if limit else {}
     return Task(
         name="ci-mnist",
-        x=torch.cat([x for x, _ in made]),
+        x=Pictures([picture for picture, _ in made]),
         y=torch.from_numpy((codes["digit"] % 2 == 0).astype(np.int64)),
         attributes=tuple(Attribute(name, LEVELS[name], codes[name]) for name in _order(look, sensitive)),
-        split=_split([len(x) for x, _ in made], list(looks)),
+        split=_split([len(picture.images) for picture, _ in made], list(looks)),
         card=_card(look, digits, knobs),
         classes=("odd", "even"),
         scaling=Scaling(127.5, 127.5),
     )
 
 
-def _paint_part(
+def _part(
     digits: Digits, name: str, look: Look, seed: int, limit: int
-) -> tuple[Tensor, dict[str, IntArray]]:
+) -> tuple[Picture, dict[str, IntArray]]:
     """The images of one part and the codes of their attributes; its seed is its own."""
     images, labels = digits.parts()["validation" if name == "validation_balanced" else name]
     images, labels = images[: limit or None], labels[: limit or None]
     own = (seed, PART_IDS[name])
     drawn = draw(labels, look, np.random.default_rng(own))
-    return paint_on(images, drawn, look, own), attribute_codes(drawn, look)
+    return Picture(images, drawn, look, own), attribute_codes(drawn, look)
 
 
 def attribute_codes(drawn: Drawn, look: Look) -> dict[str, IntArray]:

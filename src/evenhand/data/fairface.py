@@ -32,6 +32,7 @@ def fairface(
     validation: float = 0.1,
     seed: int = 0,
     resident: bool | None = None,
+    limit: int = 0,
     progress: Progress | None = None,
 ) -> Task:
     """Predict gender, age or race from a face; all three are attributes (126 intersections).
@@ -40,9 +41,12 @@ def fairface(
     default), "npz32" or "npz64" (files of reduced images). Without it the official folders are read if they
     are there; a smaller form is never taken unasked. The official validation set is the test part;
     `validation` of the training images, drawn by `seed`, are for validation. `resident` images are decoded at
-    once (the npz forms unless told otherwise, once in a process), others when a batch asks for them.
+    once (the npz forms unless told otherwise, once in a process), others when a batch asks for them. `limit`
+    uses so many of the training images (with those for validation) and of the test images; 0: all.
     """
     check_choice("target", target, ORDER)
+    if limit < 0:
+        raise InputError(f"the knob limit={limit} must be a number of images; 0 uses all")
     place = Path(folder) if folder is not None else None
     chosen = choose_form(form, place)
     if chosen == "official":
@@ -54,10 +58,12 @@ def fairface(
     x = faces.x
     if resident and not isinstance(x, Tensor):
         x = materialise(x, progress, "FairFace")
-    order = np.random.default_rng(seed).permutation(faces.n_train)
-    rows = np.concatenate([order, np.arange(faces.n_train, len(faces.codes["age"]))])
+    order = np.random.default_rng(seed).permutation(faces.n_train)[: limit or None]
+    tested = np.arange(faces.n_train, len(faces.codes["age"]))[: limit or None]
+    rows = np.concatenate([order, tested])
     size = int(x.shape[-1])
     knobs = {"target": target, "form": chosen, "size": size, "validation": validation, "seed": seed}
+    knobs |= {"limit": limit} if limit else {}
     return Task(
         name="fairface",
         x=x,
@@ -66,7 +72,7 @@ def fairface(
             Attribute(name, LEVELS[name], faces.codes[name])
             for name in sorted(ORDER, key=lambda name: name == target)
         ),
-        split=as_split(cut(rows, faces.n_train, validation)),
+        split=as_split(cut(rows, len(order), validation)),
         card=_card(target, chosen, faces.files, knobs),
         classes=LEVELS[target],
         scaling=Scaling(127.5, 127.5),

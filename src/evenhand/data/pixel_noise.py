@@ -27,9 +27,9 @@ def pixel_bytes(seed: Sequence[int], images: range, n: int, device: torch.device
     True
     """
     numbers = torch.arange(images.start, images.stop, dtype=torch.int32, device=device)
-    keys = _mixed(_mixed(numbers) ^ key_of(seed))  # no two images share a key: both steps are bijections
-    places = _mixed(torch.arange(1, n // 4 + 1, dtype=torch.int32, device=device))
-    return _mixed(keys[:, None] ^ places).view(torch.uint8)
+    keys = mixed(mixed(numbers) ^ key_of(seed))  # no two images share a key: both steps are bijections
+    places = mixed(torch.arange(1, n // 4 + 1, dtype=torch.int32, device=device))
+    return mixed(keys[:, None] ^ places).view(torch.uint8)
 
 
 def key_of(seed: Sequence[int]) -> int:
@@ -37,7 +37,7 @@ def key_of(seed: Sequence[int]) -> int:
     return int(np.random.SeedSequence(list(seed)).generate_state(1).view(np.int32)[0])
 
 
-def _mixed(x: Tensor) -> Tensor:
+def mixed(x: Tensor) -> Tensor:
     """The bits of whole numbers (int32) scrambled, in place: a pass over memory less for each step."""
     shifted = (x >> 16).bitwise_and_(0xFFFF)
     x.bitwise_xor_(shifted).mul_(FIRST)

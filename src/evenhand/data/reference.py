@@ -15,10 +15,10 @@ from dataclasses import replace
 
 import torch
 
-from evenhand.data import cifar10, cifar10s, communities_crime, fairface
+from evenhand.data import celeba, cifar10, cifar10s, communities_crime, fairface
 from evenhand.data.card import DataCard
 from evenhand.data.cifar10_files import Pictures
-from evenhand.data.registry import DATASETS, ELSEWHERE, Dataset
+from evenhand.data.registry import AWAY, DATASETS, Dataset
 from evenhand.data.task import Task
 
 INTRODUCTION = """# Data sets
@@ -35,7 +35,7 @@ folders that the environment variable `EVENHAND_DATA` names (several as in `PATH
 (`EVENHAND_CACHE`), and else downloaded where their publisher has an address for them, with progress, and
 going on where a download broke off. A file with the wrong checksum is refused, and a file that cannot be
 had is named, with where to put it. A smaller or recompressed form is read when you name it and never in
-place of another.
+place of another. *Put there by hand*: its terms do not let a program fetch it.
 
 Groups have the names that the data gives them. *Protected by default* is what `protect=` (`--protect`) is
 unless you name attributes; several make their intersections.
@@ -56,7 +56,7 @@ def card_of(dataset: Dataset) -> tuple[DataCard, Task | None]:
     >>> card.licence, task
     ('CC BY 4.0', None)
     """
-    if dataset.origin == ELSEWHERE:
+    if dataset.origin in AWAY:
         return _CARDS[dataset.name](), None
     task = dataset.loader()()
     return task.card, task
@@ -70,6 +70,7 @@ def _pictures() -> Pictures:
 _CARDS: Mapping[str, Callable[[], DataCard]] = {
     "communities-crime": lambda: communities_crime._card({}, {}),
     "fairface": lambda: fairface._card("gender", "official", {}, {}),
+    "celeba": lambda: celeba._card("Attractive", "random", {}, {}),
     "cifar10": lambda: cifar10.card("CIFAR-10", _pictures(), (), {}),
     "cifar10s": lambda: replace(cifar10.card("CIFAR-10S", _pictures(), (), {}), citation=cifar10s.PAPER),
 }

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 PACKAGED = "in the package"
 ELSEWHERE = "EVENHAND_DATA or the official source"
 MADE = "made from its seed"
+BY_HAND = "EVENHAND_DATA, put there by hand"
+AWAY = (ELSEWHERE, BY_HAND)  # files that the package does not have
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ _LINES = (
     Dataset("mnist", "handwritten digits", "image", PACKAGED, ("ink_in_class",)),
     Dataset("ci-mnist", "even or odd digits on coloured ground", "image", PACKAGED, ("colour",)),
     Dataset("fairface", "faces with age, gender and race", "image", ELSEWHERE, ("race",)),
+    Dataset("celeba", "celebrities' faces with forty attributes", "image", BY_HAND, ("Male",)),
     Dataset("cifar10", "ten kinds of things", "image", ELSEWHERE, ("brightness_in_class",)),
     Dataset("cifar10s", "CIFAR-10, gray or in colour by class", "image", ELSEWHERE, ("domain",)),
 )
@@ -80,11 +83,31 @@ def load(name: str, *, progress: Progress | None = None, **knobs: object) -> Tas
     evenhand.errors.InputError: the data set 'titanic' has no knob 'sead'; did you mean 'seed'? Its knobs:
     seed, test, validation
     """
+    return _made(find_dataset(name), find_dataset(name).loader(), progress, knobs)
+
+
+def load_sketch(name: str, **knobs: object) -> Task:
+    """The same task for those who look at labels, attributes and parts alone.
+
+    Inputs that take long to be made are then made when they are asked for, each time anew.
+
+    >>> task = load_sketch("ci-mnist", limit=10)
+    >>> task.input_shape, len(task), bool((task.y == load("ci-mnist", limit=10).y).all())
+    ((3, 32, 32), 40, True)
+    """
     dataset = find_dataset(name)
-    loader, known = dataset.loader(), dataset.knobs()
+    loader = dataset.loader()
+    return _made(dataset, getattr(loader, "sketch", loader), None, knobs)
+
+
+def _made(
+    dataset: Dataset, loader: Callable[..., Task], progress: Progress | None, knobs: dict[str, object]
+) -> Task:
+    """The task of a loader, after every knob was looked at."""
+    known = dataset.knobs()
     for knob in knobs:
         if knob not in known:
-            raise InputError(_unknown(f"the data set '{name}' has no knob", knob, known, "Its knobs"))
+            raise InputError(_unknown(f"the data set '{dataset.name}' has no knob", knob, known, "Its knobs"))
     declared = inspect.signature(loader).parameters
     knobs = {
         knob: checked_kind(

@@ -21,6 +21,7 @@ from evenhand.train.trained import Trained, scores_of
 
 if TYPE_CHECKING:
     from evenhand.data.encoding import TableEncoding
+    from evenhand.evaluation.shift import ShiftAudit
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,12 @@ class Fitted:
         chosen.check()
         make = subject_of_task if len(self.tasks) == 1 else subject_of_tasks
         return assess(make(self, part, chosen.topk), chosen)
+
+    def audit_under_shift(self, shift: str = "gaussian", task: Any = None, **options: Any) -> ShiftAudit:
+        """Audit again on shifted rows, severity by severity: see `evenhand.audit_under_shift`."""
+        from evenhand.evaluation.shift import audit_under_shift
+
+        return audit_under_shift(self, task, shift, **options)
 
     def save(self, folder: str | Path) -> Path:
         """Write parameters, history, predictions on the test part and their audit; gives back the folder."""

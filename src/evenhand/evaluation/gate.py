@@ -128,16 +128,15 @@ def _check(condition: Condition, audit: Json) -> Check:
     metric = audit["metrics"].get(condition.key)
     if metric is None:
         needs = CATALOGUE[condition.key].needs if condition.key in CATALOGUE else "other data"
-        raise InputError(
-            f"the metric '{condition.key}' was not measured: it needs {needs}{_HOW.get(needs, '')}"
-        )
+        raise InputError(f"the metric '{condition.key}' was not measured: it needs {_HOW.get(needs, needs)}")
     return condition.judge(*_value(condition, metric, audit))
 
 
 _HOW = {
-    "scores": "; name a score column",
-    "two models": "; 'evenhand compare' measures it",
-    "several runs": "; 'evenhand compare' measures it",
+    "scores": "scores; name a score column",
+    "two models": "two models; 'evenhand compare' measures it",
+    "several runs": "several runs; 'evenhand compare' measures it",
+    "model": "the model, not its predictions alone; evenhand.equalized_robustness measures it",
 }
 
 

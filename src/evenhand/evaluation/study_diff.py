@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evenhand.evaluation.study_diff_bits import digests_of, same_weights
+from evenhand.evaluation.study_diff_bits import digests_of, moved_numbers, same_weights
 from evenhand.evaluation.study_diff_moved import moved_rows
 from evenhand.evaluation.values import plain
 from evenhand.study.frame import DONE, Frame
@@ -52,7 +52,7 @@ def diff_studies(one: Store, two: Store, metrics: Sequence[str] | None = None) -
     """Compare two stores; JSON values, NaN is None.
 
     `metrics` are those that the first study reports, unless given. "equal" is true where nothing was found:
-    the declarations, the runs, what became of them, and every bit of their counts and weights.
+    the declarations, the runs, what became of them, and every bit of their counts, numbers and weights.
     """
     left, right = Side.of(one), Side.of(two)
     shared = [key for key in left.rows if key in right.rows]
@@ -62,12 +62,14 @@ def diff_studies(one: Store, two: Store, metrics: Sequence[str] | None = None) -
         _bits(left, right, shared),
     )
     moved = moved_rows(left.frame, right.frame, metrics or _reported(one.study()))
-    equal = not (spec or runs["only_one"] or runs["only_two"] or runs["status"] or bits["different"])
+    numbers = _numbers(left, right, shared)
+    other = any(row["equal"] < row["compared"] for row in numbers)
+    equal = not (spec or runs["only_one"] or runs["only_two"] or runs["status"] or bits["different"] or other)
     body = {
         "kind": "study-diff",
         "one": {"folder": str(one.folder), "name": one.study().get("name")},
         "two": {"folder": str(two.folder), "name": two.study().get("name")},
-        "equal": equal, "spec": spec, "runs": runs, "bits": bits, "moved": moved,
+        "equal": equal, "spec": spec, "runs": runs, "bits": bits, "numbers": numbers, "moved": moved,
     }  # fmt: skip
     clean: dict[str, Any] = plain(body)
     return clean
@@ -152,6 +154,12 @@ def _bits(left: Side, right: Side, shared: list[str]) -> dict[str, Any]:
             for key in different[:EXAMPLES]
         ],
     }
+
+
+def _numbers(left: Side, right: Side, shared: list[str]) -> list[dict[str, Any]]:
+    """The numbers that were taken of the trained models, of the runs that both finished."""
+    both = [key for key in shared if left.at(key, "status") == right.at(key, "status") == DONE]
+    return moved_numbers([(left.at(key, "numbers"), right.at(key, "numbers")) for key in both])
 
 
 def _reported(study: Mapping[str, Any]) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from evenhand.study.records import canonical
 if TYPE_CHECKING:
     from evenhand.study.store import Store
 
-PARTS = ("train", "validation", "test")
+Numbers = Mapping[str, float]
 KINDS = ("cells", "row_cells", "square_cells")  # the last two of weighted counts only
 
 
@@ -25,8 +26,7 @@ def digests_of(store: Store) -> dict[str, str]:
     compared as numbers of 64 bits, in which both are exact.
     """
     told: dict[str, list[str]] = {}
-    declared = store.study().get("parts") or ()
-    for part in dict.fromkeys([*declared, *PARTS]):
+    for part in store.parts():  # under shifts too
         for block in store.measured(part, scores=False):
             head = canonical([part, block.by, list(block.groups), list(block.classes)])
             for kind in KINDS:
@@ -40,6 +40,24 @@ def _tables(counts: Counts, kind: str) -> FloatArray:
     """One kind of the counts of every run, in 64 bits; none where rows were not weighted."""
     found = getattr(counts, kind)
     return np.ascontiguousarray([] if found is None else found, dtype=np.float64)
+
+
+def moved_numbers(pairs: Sequence[tuple[Numbers, Numbers]]) -> list[dict[str, Any]]:
+    """For each number of the runs that two folders share: how many have it, equal to the bit, farthest apart.
+
+    >>> moved_numbers([({"delta_er": 0.5}, {"delta_er": 0.25}), ({"delta_er": 1.0}, {"delta_er": 1.0})])
+    [{'key': 'delta_er', 'compared': 2, 'equal': 1, 'farthest': 0.25}]
+    """
+    keys = dict.fromkeys(key for pair in pairs for side in pair for key in side)
+    rows = []
+    for key in keys:
+        # what one side lacks is as undefined as what it left undefined
+        sides = np.array([[side.get(key, np.nan) for side in pair] for pair in pairs])
+        apart = np.abs(sides[:, 0] - sides[:, 1])
+        equal = (sides[:, 0] == sides[:, 1]) | np.isnan(sides).all(axis=1)
+        farthest = float(np.fmax.reduce(apart, initial=0.0))
+        rows.append({"key": key, "compared": len(pairs), "equal": int(equal.sum()), "farthest": farthest})
+    return rows
 
 
 def same_weights(one: str | None, two: str | None) -> bool | None:

@@ -8,6 +8,8 @@ from evenhand.methods.advdebias import AdvDebias
 from evenhand.methods.base import Method, Sampling
 from evenhand.methods.censoring import AdversarialCensoring
 from evenhand.methods.cfair import CFair, CFairEO
+from evenhand.methods.cuma import Cuma
+from evenhand.methods.curvature_matching import with_curvature_matching
 from evenhand.methods.discriminative import DomainDiscriminative
 from evenhand.methods.erm import ERM
 from evenhand.methods.ffvae import FFVAE
@@ -38,6 +40,7 @@ __all__ = [
     "Batch",
     "CFair",
     "CFairEO",
+    "Cuma",
     "DomainDiscriminative",
     "DomainIndependent",
     "GapPenalty",
@@ -57,4 +60,5 @@ __all__ = [
     "SqrtWeightedERM",
     "WeightedERM",
     "method_of",
+    "with_curvature_matching",
 ]

@@ -125,9 +125,10 @@ class FFVAE(Method):
         return self.layout(nets.sizes).posterior(nets["encoder"](_seen(x, nets.sizes)))
 
     def code(self, nets: Nets, batch: Batch, *, training: bool = True) -> Tensor:
-        """What the model reads `[B, latent]`: posterior means and b, less what is taken out; no gradient."""
+        """What the model reads `[B, latent]`: posterior means and b, less what is taken out."""
         layout = self.layout(nets.sizes)
-        made = batch.x if nets.prepared else self.prepare(nets, batch)
+        make = self.prepare if training else self._made  # predictions have a gradient for their inputs
+        made = batch.x if nets.prepared else make(nets, batch)
         mean, b = made[:, : layout.n_z], made[:, layout.n_z : self.latent]
         stand_in = None
         if self.removal == "noise":
@@ -137,7 +138,10 @@ class FFVAE(Method):
     def prepare(self, nets: Nets, batch: Batch) -> Tensor:
         """Posterior means and b, and the row's own noise where that may stand in for b; no gradient."""
         with torch.no_grad():
-            mean, _, b = self.encode(nets, batch.x)
+            return self._made(nets, batch)
+
+    def _made(self, nets: Nets, batch: Batch) -> Tensor:
+        mean, _, b = self.encode(nets, batch.x)
         noise = [noise_of_rows(batch.x, b.shape[1])] if self.removal == "noise" else []
         return torch.cat([mean, b, *noise], dim=-1)
 

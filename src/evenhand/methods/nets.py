@@ -6,11 +6,25 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from torch import Tensor, nn
+from torch.func import functional_call
 
+from evenhand.nets.affine import Affine, affine_layers
 from evenhand.nets.wrap import as_net
 from evenhand.records import Sizes
 
 Network = Callable[..., Any]
+
+
+class Bound:
+    """A module called with parameters other than its own."""
+
+    def __init__(self, template: nn.Module, parameters: Mapping[str, Tensor]) -> None:
+        self.template, self.parameters = template, dict(parameters)
+
+    def __call__(self, *inputs: Tensor, **options: Any) -> Any:
+        return functional_call(self.template, self.parameters, inputs, options)
+
+
 NO_NOISE: Mapping[str, Mapping[str, Tensor]] = {}
 
 
@@ -54,6 +68,18 @@ class Nets(Mapping[str, Network]):
         """The network as others may use it: gradients go through it to its inputs, not to its parameters."""
         return self._called(self._resting[name], name)
 
+    def measured(self) -> Nets:
+        """The networks as a prediction meets them: nothing dropped, batch statistics as remembered."""
+        still = {name: _remembering(network) for name, network in self._networks.items()}
+        return Nets(still, self.sizes, phase=self.phase, turn=self.turn, prepared=self.prepared)
+
+    def layers(self, name: str) -> tuple[Affine, ...] | None:
+        """The layers of a ReLU perceptron, for those who need more of it than a call; None for others."""
+        network = self._networks[name]
+        if isinstance(network, nn.Module):
+            return affine_layers(network, dict(network.named_parameters()))
+        return affine_layers(network.template, network.parameters) if isinstance(network, Bound) else None
+
     def _called(self, network: Network, name: str) -> Network:
         masks = self._noise.get(name)
 
@@ -69,3 +95,22 @@ class Nets(Mapping[str, Network]):
 
     def __len__(self) -> int:
         return len(self._networks)
+
+
+def _remembering(network: Network) -> Network:
+    """A module that keeps batch statistics, or draws by itself, as in evaluation; others as they are."""
+    module = getattr(network, "network", network)  # what a change of precision is put around
+    if not isinstance(module, nn.Module) or getattr(module, "stackable", True):
+        return network
+
+    def call(*inputs: Tensor, **options: Any) -> Any:
+        learning = [part for part in module.modules() if part.training]
+        for part in learning:
+            part.training = False
+        try:
+            return network(*inputs, **options)
+        finally:
+            for part in learning:
+                part.training = True
+
+    return call

@@ -11,6 +11,7 @@ from evenhand.methods.advdebias import AdvDebias
 from evenhand.methods.base import Method
 from evenhand.methods.censoring import AdversarialCensoring
 from evenhand.methods.cfair import CFair, CFairEO
+from evenhand.methods.cuma import Cuma
 from evenhand.methods.discriminative import DomainDiscriminative
 from evenhand.methods.erm import ERM
 from evenhand.methods.ffvae import FFVAE
@@ -49,6 +50,7 @@ _CLASSES: tuple[type[Method], ...] = (
     GradientProjection,
     AdvDebias,
     FFVAE,
+    Cuma,
 )
 METHODS: dict[str, type[Method]] = {method.key: method for method in _CLASSES}
 

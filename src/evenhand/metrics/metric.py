@@ -13,7 +13,7 @@ from evenhand.metrics.undefined import mean_defined
 from evenhand.metrics.view import View
 
 Direction = Literal["lower", "higher", "nearer", "none"]
-Needs = Literal["counts", "scores", "two models", "several runs"]
+Needs = Literal["counts", "scores", "two models", "several runs", "model"]
 Average = Literal["positive", "mean"]
 INFINITY = float("inf")
 NAN = float("nan")

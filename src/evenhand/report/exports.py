@@ -9,6 +9,7 @@ from typing import Any
 
 from evenhand.report import audit as audit_page
 from evenhand.report import comparison as comparison_page
+from evenhand.report import shift as shift_page
 from evenhand.report import study_figures
 from evenhand.report import tradeoff as tradeoff_page
 from evenhand.report.names import main_rates
@@ -20,7 +21,10 @@ WIDE = 0  # figures are drawn for wide and for narrow screens; a file takes the 
 
 def figures(body: Json) -> dict[str, str]:
     """Every figure of a result as an SVG text, by a name that can be a file's."""
-    known = {"comparison": _of_comparison, "tradeoff": _of_tradeoff, "study": study_figures.figures}
+    known = {
+        "comparison": _of_comparison, "tradeoff": _of_tradeoff, "study": study_figures.figures,
+        "shift": _of_shift,
+    }  # fmt: skip
     found = known.get(body["kind"], _of_audit)(body)
     return {_file_name(title): svg for title, svg in found.items()}
 
@@ -46,6 +50,12 @@ def _of_comparison(body: Json) -> dict[str, str]:
 def _of_tradeoff(body: Json) -> dict[str, str]:
     drawn = {entry["title"]: entry["figure"] for entry in tradeoff_page.panels(body)}
     return drawn | {f"differences from {body['base']}": tradeoff_page.difference_figures(body)[WIDE][1]}
+
+
+def _of_shift(body: Json) -> dict[str, str]:
+    return {
+        f"{entry['title']} under {body['shift']['key']}": entry["figure"] for entry in shift_page.panels(body)
+    }
 
 
 def _file_name(title: str) -> str:

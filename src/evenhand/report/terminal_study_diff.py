@@ -70,6 +70,10 @@ def _bits(body: Json) -> list[str]:
     told = [f"equal to the bit: {counts}{weights}"]
     if bits["different"]:
         told.append(f"different bits: {_run_names(bits['examples'])}")
+    for row in body.get("numbers", ()):
+        equal = f"{safe(row['key'])} of {count(row['equal'])} of {count(row['compared'])} runs"
+        apart = f", the others at most {number(row['farthest'])} apart"
+        told.append(f"equal to the bit: {equal}{apart if row['equal'] < row['compared'] else ''}")
     return told
 
 

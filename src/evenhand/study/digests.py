@@ -9,7 +9,7 @@ from evenhand.study.records import Measured, RunRecord, RunSpec, canonical
 
 
 def record_digest(record: RunRecord) -> str:
-    """SHA-256 over identity, status, counts and the hash of the weights; times and machines do not count.
+    """SHA-256 over identity, status, counts, numbers and the hash of the weights; times and machines do not.
 
     >>> first, again = (RunRecord("a", "done", seconds=s, weights="00") for s in (1.0, 2.0))
     >>> record_digest(first) == record_digest(again) != record_digest(RunRecord("a", "failed"))
@@ -18,6 +18,9 @@ def record_digest(record: RunRecord) -> str:
     digest = hashlib.sha256(canonical([record.id, record.status, record.weights]).encode())
     for measured in sorted(record.measured, key=lambda part: (part.part, part.grouping)):
         digest.update(measured_digest(measured).encode())
+    if record.numbers:
+        told = sorted((key, float(value).hex()) for key, value in record.numbers.items())
+        digest.update(canonical(told).encode())
     return digest.hexdigest()
 
 

@@ -25,6 +25,7 @@ from evenhand.study.served import (
     look_at_data,
     serving,
 )
+from evenhand.study.shifted import names_of
 from evenhand.study.spec import GroupingSpec, MethodSpec, NetEntry, Study, TaskSpec
 from evenhand.study.tasks import TABLE, load_method
 from evenhand.study.validate import find_mistakes
@@ -103,7 +104,7 @@ def _runs(study: Study, facts: Mapping[str, Facts], version: str) -> Iterator[Pl
     for task in study.tasks:
         fact = facts[task.name]
         nets = serving(study.nets, task.name) or [DEFAULT_NETS[fact.kind]]
-        parts = tuple(part for part in study.parts if part in fact.parts)
+        parts = measured_parts(study, task, fact)
         knobs = {seed: knobs_of(task, seed) for seed in study.seeds}
         for grouping in serving(study.groupings, task.name):
             for net in nets:
@@ -120,6 +121,13 @@ def _runs(study: Study, facts: Mapping[str, Facts], version: str) -> Iterator[Pl
                                 method.name, setting.varied, checksum, place,
                             )  # fmt: skip
                             place += 1
+
+
+def measured_parts(study: Study, task: TaskSpec, fact: Facts) -> tuple[str, ...]:
+    """The parts that runs on a task are measured on: those that it has, and these under the shifts."""
+    there = [part for part in study.parts if part in fact.parts]
+    shifts = [shift for shift in serving(study.shifts, task.name) if shift.part in there]
+    return (*there, *(name for shift in shifts for name in names_of(shift)))
 
 
 def _complete_settings(study: Study, method: MethodSpec) -> list[Setting]:
@@ -155,6 +163,7 @@ def _spec(
         parts=parts,
         groupings=_measured_by(grouping),
         sources=_sources(task.data, method.key),
+        numbers=study.numbers,
     )
 
 

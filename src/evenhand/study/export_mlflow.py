@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from evenhand.errors import InputError
-from evenhand.study.export_rows import Columns, checked_keys, run_columns
+from evenhand.study.export_rows import NUMBER, Columns, checked_keys, run_columns
 from evenhand.study.records import canonical
 from evenhand.study.store import Store
 
@@ -113,9 +113,10 @@ def _metrics(rows: Sequence[Row]) -> Iterator[tuple[str, float, int]]:
             for key in checked_keys(None):
                 if _is_number(row.get(key)):  # undefined is not logged
                     yield _key(f"{row['split']}/{row['measured_by']}/{key}"), row[key], 0
-    for name in ("seconds", "stack_seconds", "stack", "peak_memory"):
+    numbers = [name for name in rows[0] if name.startswith(NUMBER)]
+    for name in ("seconds", "stack_seconds", "stack", "peak_memory", *numbers):
         if _is_number(rows[0][name]):
-            yield name, float(rows[0][name]), 0
+            yield _key(name), float(rows[0][name]), 0
 
 
 def _history(history: Mapping[str, list[Any]]) -> Iterator[tuple[str, float, int]]:

@@ -24,6 +24,7 @@ from evenhand.study.digests import spec_hash
 from evenhand.study.records import RunSpec, canonical
 from evenhand.study.store import MeasuredBlock, Store
 
+NUMBER = "number."  # before the key of a number that was taken of a run
 KIND = "evenhand runs 1"  # stands in every row: what kind of file this is
 COUNT_COLUMNS = dict(zip(COUNT_KINDS, ("counts", "count_rows", "count_squares"), strict=True))
 SPEC_COLUMNS = ("data", "knobs", "protect", "net_options", "fields", "recipe", "sources")
@@ -102,6 +103,7 @@ def _run_columns(store: Store, table: Columns) -> Columns:
         "data_checksum": table["data_checksum"],
         "digest": [digests.get(id, "")[:16] for id in table["id"]],
         **{name: table[name] for name in OWN_COLUMNS},
+        **_spread(NUMBER.rstrip("."), table["numbers"]),
         "evenhand": [(versions or {}).get("evenhand", "") for versions in table["versions"]],
         "versions": [canonical(versions or {}) for versions in table["versions"]],
     }

@@ -13,9 +13,11 @@ from evenhand.arrays import Array, FloatArray
 from evenhand.errors import InputError
 from evenhand.metrics.catalogue import CATALOGUE
 from evenhand.metrics.metric import Metric
-from evenhand.metrics.undefined import divide
+from evenhand.metrics.undefined import divide, mean_defined
 from evenhand.study.frame_blocks import ALL, Block, Look, StoreLike, looks_of, own_blocks
 from evenhand.study.frame_layout import Layout, lay_out
+from evenhand.study.number_names import is_number
+from evenhand.study.shifted import grouped, number_words
 
 DONE, FAILED = "done", "failed"
 SHORT = {"acc": "accuracy"}  # what tables call a rate
@@ -57,14 +59,36 @@ class Frame:
 
     # -- numbers of runs ---------------------------------------------------------------------------------
     def values(self, part: str, key: str, by: str | None = None) -> FloatArray:
-        """A metric of every run, `[R]`, on a part, by a measured grouping (default: the one it protects)."""
+        """A metric of every run, `[R]`, on a part, by a measured grouping (default: the one it protects).
+
+        A number of the trained model (`delta_er`) is the run's own, whatever the part and the grouping.
+        """
         if (part, key, by) not in self._values:
             metric, out = metric_of(key), np.full(self.n, np.nan)
-            for look in self.looks(part, by):
+            if is_number(key):
+                out[:] = self.number(key)
+            for look in [] if is_number(key) else self.looks(part, by):
                 out[look.rows] = look.values(metric)
             out.setflags(write=False)
             self._values[part, key, by] = out
         return self._values[part, key, by]
+
+    def number(self, key: str) -> FloatArray:
+        """A number that was taken of every trained model, `[R]`; NaN for runs that have none."""
+        taken = self.columns.get("numbers") or [None] * self.n
+        return np.where(self.done, [(found or {}).get(key, np.nan) for found in taken], np.nan)
+
+    def shifted(self, part: str = "test") -> list[tuple[str, float, tuple[str, ...]]]:
+        """What a part was measured under beside the part as it is: (shift, severity, names of the draws)."""
+        return grouped((name for spec in self.columns["spec"] for name in spec.get("parts", ())), part)
+
+    def mean_over_draws(self, kind: str, severity: float, metric: str, part: str = "test") -> FloatArray:
+        """A metric of every run under a shift, `[R]`: its mean over the draws in which it is defined."""
+        draws = next((found for *shift, found in self.shifted(part) if shift == [kind, severity]), None)
+        if draws is None:
+            known = ", ".join(f"{name} {number_words(size)}" for name, size, _ in self.shifted(part))
+            raise InputError(f"no run was measured under {kind} {severity:g} on {part}; there are: {known}")
+        return mean_defined(np.stack([self.values(name, metric) for name in draws]), axis=0)
 
     def rates(
         self, part: str, rate: str, rows: Sequence[int] | Array | None = None, by: str | None = None
@@ -166,6 +190,6 @@ def metric_of(key: str) -> Metric:
         hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
         raise InputError(f"there is no metric {key!r}{hint}")
     metric = CATALOGUE[key]
-    if metric.needs not in ("counts", "scores"):
+    if metric.needs not in ("counts", "scores") and not is_number(key):
         raise InputError(f"metric {key!r} needs {metric.needs}, and a study has one number for each run")
     return metric

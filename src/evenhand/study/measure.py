@@ -6,7 +6,7 @@ import math
 import platform
 import socket
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,48 +17,50 @@ from torch import Tensor
 
 from evenhand.arrays import Array
 from evenhand.data.task import Task
-from evenhand.groups import Attribute, Groups
+from evenhand.groups import Groups
 from evenhand.metrics.counts import Counts
 from evenhand.metrics.scores import Scores
 from evenhand.records import Phase
 from evenhand.study.backends.base import Job
+from evenhand.study.numbers import numbers_of
 from evenhand.study.records import Measured, PlannedRun, RunRecord, RunSpec
+from evenhand.study.scoring import groups_of, measured_rows, scored_parts
 from evenhand.study.weights import digest_of, learnt, save_weights
 from evenhand.train.evaluate import decide
-from evenhand.train.parts import Part
 from evenhand.train.trainer import Trainer
 
 
 def records_of(runs: Sequence[PlannedRun], trainer: Trainer, job: Job, started: str) -> Iterator[RunRecord]:
     """A record for each run of a trained stack: done, or failed where its loss is no number."""
-    scores = {part: trainer.scores(_part(trainer, part)) for part in runs[0].spec.parts}
-    measured = measured_of(runs[0].spec, trainer, scores, job)
-    common = {**surroundings(trainer.device), "stack": len(runs), "started": started, "finished": _now()}
+    spec, n = runs[0].spec, len(runs)
+    measured, finite = list[list[list[Measured]]](), dict[str, list[bool]]()
+    kept: list[dict[str, Array]] = [{} for _ in runs]
+    for part, scores in scored_parts(trainer, spec.parts):
+        measured.append(measured_of(spec, trainer, part, scores, job))
+        finite[part] = torch.isfinite(scores).flatten(1).all(dim=1).tolist()
+        if job.keep_predictions:
+            for place, own in enumerate(predictions_of(spec, trainer, part, scores)):
+                kept[place][part] = own
+    numbers = numbers_of(spec.numbers, trainer) if spec.numbers else [{}] * n
+    common = {**surroundings(trainer.device), "stack": n, "started": started, "finished": _now()}
     seconds = trainer.position.seconds
     for place, run in enumerate(runs):
-        own = {part: values[place] for part, values in scores.items()}
         history = history_of(trainer, place)
-        reason = went_astray(own, history, trainer.phases)
+        reason = went_astray({part: each[place] for part, each in finite.items()}, history, trainer.phases)
         if job.keep_weights:
             save_weights(Path(job.folder), run.id, learnt(trainer, place))
-        kept = {part: values.cpu().numpy() for part, values in own.items()} if job.keep_predictions else {}
+        own_measured = () if reason else tuple(one for part in measured for one in part[place])
         yield RunRecord(
-            run.id, "failed" if reason else "done", reason, "", () if reason else tuple(measured[place]),
-            history, seconds / len(runs), seconds, weights=digest_of(learnt(trainer, place)),
-            predictions=kept, **common,
+            run.id, "failed" if reason else "done", reason, "", own_measured, history, seconds / n, seconds,
+            weights=digest_of(learnt(trainer, place)), predictions=kept[place],
+            numbers={} if reason else numbers[place], **common,
         )  # fmt: skip
 
 
-def _part(trainer: Trainer, name: str) -> Part:
-    """A part of the data on the device; what training has there already is not brought a second time."""
-    there = {"train": trainer.train, "validation": trainer.validation}.get(name)
-    return trainer.part(name) if there is None else there
-
-
 def went_astray(
-    scores: dict[str, Tensor], history: dict[str, list[Any]], phases: Sequence[Phase]
+    finite: Mapping[str, bool], history: dict[str, list[Any]], phases: Sequence[Phase]
 ) -> str | None:
-    """Why a run cannot be counted: a loss or a score that is no number."""
+    """Why a run cannot be counted: a loss or a score (see `finite`, by part) that is no number."""
     named = {phase.name: phase for phase in phases}
     for name, epoch, loss in zip(*(history.get(key, ()) for key in ("phase", "epoch", "train")), strict=True):
         phase = named[name]
@@ -66,37 +68,46 @@ def went_astray(
         rests = phase.every == "epoch" and phase.lead not in phase.turn(0, epoch - 1)[0]
         if (loss is None or math.isnan(loss)) and not rests:
             return f"the training loss is no number (NaN) from epoch {epoch} on"
-    for part, values in scores.items():
-        if not bool(torch.isfinite(values).all()):
-            return f"scores of {part} rows are no numbers"
-    return None
+    wrong = next((part for part, sound in finite.items() if not sound), None)
+    return None if wrong is None else f"scores of {wrong} rows are no numbers"
 
 
-def measured_of(spec: RunSpec, trainer: Trainer, scores: dict[str, Tensor], job: Job) -> list[list[Measured]]:
-    """The counts of all runs of a stack: every part by every grouping; runs of a task are counted at once."""
+def measured_of(spec: RunSpec, trainer: Trainer, part: str, scores: Tensor, job: Job) -> list[list[Measured]]:
+    """The counts of all runs of a stack on a part, by every grouping; runs of a task are counted at once."""
     found: list[list[Measured]] = [[] for _ in trainer.runs]
-    for number, task in enumerate(trainer.tasks):
-        places = [place for place, run in enumerate(trainer.runs) if run.task == number]
-        for part, values in scores.items():
-            rows, own = task.rows(part), values[places]
-            y, guesses = np.asarray(task.y[rows]), decide(own, task.multi_label).cpu().numpy()
-            for by in spec.groupings or (spec.protect,):
-                groups = groups_of(task, by, np.asarray(rows))
-                n_classes = None if task.multi_label else task.n_classes
-                counts = Counts.from_predictions(y, guesses, groups.ids, n_classes, groups.n_groups)
-                name = " × ".join(by) if by else "all"
-                for run, place in enumerate(places):
-                    binned = binned_scores(y, own[run], groups, task, job.score_bins)
-                    one = Measured(part, name, groups.names, task.classes, counts[run], binned)
-                    found[place].append(one)
+    for task, places, rows, own in by_task(spec, trainer, part, scores):
+        y, guesses = np.asarray(task.y[rows]), decide(own, task.multi_label).cpu().numpy()
+        for by in spec.groupings or (spec.protect,):
+            groups = groups_of(task, by, np.asarray(rows))
+            n_classes = None if task.multi_label else task.n_classes
+            counts = Counts.from_predictions(y, guesses, groups.ids, n_classes, groups.n_groups)
+            name = " × ".join(by) if by else "all"
+            for run, place in enumerate(places):
+                binned = binned_scores(y, own[run], groups, task, job.score_bins)
+                one = Measured(part, name, groups.names, task.classes, counts[run], binned)
+                found[place].append(one)
     return found
 
 
-def groups_of(task: Task, by: Sequence[str], rows: Array) -> Groups:
-    """The groups of some rows; where nothing is protected, everybody is one group."""
-    if not by:
-        return Groups.from_attributes([Attribute("all", ("everybody",), np.zeros(len(rows), dtype=np.int64))])
-    return task.groups(list(by)).keep(rows)
+def by_task(
+    spec: RunSpec, trainer: Trainer, part: str, scores: Tensor
+) -> Iterator[tuple[Task, list[int], Tensor, Tensor]]:
+    """Each task with its runs, the rows that it is measured on, and the scores of these `[runs, N, C]`."""
+    for number, task in enumerate(trainer.tasks):
+        places = [place for place, run in enumerate(trainer.runs) if run.task == number]
+        rows, chosen = measured_rows(task, part, spec.protect)
+        own = scores[places]
+        yield task, places, rows, own if chosen is None else own[:, chosen.to(own.device)]
+
+
+def predictions_of(spec: RunSpec, trainer: Trainer, part: str, scores: Tensor) -> list[Array]:
+    """The scores `[N, C]` of every run on a part, as they are kept."""
+    found = {
+        place: own[run].cpu().numpy()
+        for _, places, _, own in by_task(spec, trainer, part, scores)
+        for run, place in enumerate(places)
+    }
+    return [found[place] for place in range(len(trainer.runs))]
 
 
 def binned_scores(y: Array, scores: Tensor, groups: Groups, task: Task, bins: int) -> Scores | None:

@@ -10,7 +10,7 @@ from evenhand.errors import InputError
 from evenhand.study.toml_lines import KeyPath
 
 MOST_TOLD = 10
-BLOCKS = ("task", "grouping", "net", "method")
+BLOCKS = ("task", "grouping", "net", "method", "shift")
 
 
 @dataclass

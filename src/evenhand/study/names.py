@@ -7,7 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.study.plain import plain
-from evenhand.study.spec import Grid, GroupingSpec, MethodSpec, NetEntry, SelectionSpec, Study, TaskSpec
+from evenhand.study.spec import (
+    Grid,
+    GroupingSpec,
+    MethodSpec,
+    NetEntry,
+    SelectionSpec,
+    ShiftSpec,
+    Study,
+    TaskSpec,
+)
 
 TABLE = "table:"  # before the path of a user's own table, as in `evenhand.study.tasks`
 EVERYBODY = "all"  # the grouping with one group
@@ -59,6 +68,7 @@ def complete(study: Study) -> Study:
         methods=tuple(map(_method, study.methods)),
         recipe=plain(study.recipe),
         options=plain(study.options),
+        shifts=tuple(map(_shift, study.shifts)),
         smoke=smoke,
     )
 
@@ -74,6 +84,10 @@ def _grouping(grouping: GroupingSpec) -> GroupingSpec:
 
 def _net(net: NetEntry) -> NetEntry:
     return replace(net, name=net.name or net.net, options=plain(net.options))
+
+
+def _shift(shift: ShiftSpec) -> ShiftSpec:
+    return replace(shift, severities=tuple(plain(each) for each in shift.severities))
 
 
 def _method(method: MethodSpec) -> MethodSpec:

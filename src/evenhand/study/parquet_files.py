@@ -46,6 +46,20 @@ def _is_empty(values: Any) -> bool:
     return isinstance(values, list) and all(value is None for value in values)
 
 
+def column_names(path: Path) -> list[str]:
+    """What a file has columns for; [] where it cannot be read, which reading it will tell."""
+    try:
+        if parquet_library() == "polars":
+            import polars as pl
+
+            return list(pl.read_parquet_schema(path))
+        import pyarrow.parquet as pq
+
+        return list(pq.read_schema(path).names)
+    except Exception:  # each library has its own for a damaged file
+        return []
+
+
 def read_parquet(path: Path, names: Sequence[str] | None = None, arrays: bool = False) -> dict[str, Any]:
     """The columns of a file (of those in `names`, the ones that are there), as lists or as arrays."""
     library = parquet_library()

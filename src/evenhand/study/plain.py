@@ -14,13 +14,18 @@ from evenhand.study.spec import (
     ReportSpec,
     Search,
     SelectionSpec,
+    ShiftSpec,
     Study,
     TaskSpec,
 )
 
 GRID, SEARCH = "grid", "search"
-_LISTS = {"tasks": TaskSpec, "groupings": GroupingSpec, "nets": NetEntry, "methods": MethodSpec}
+_LISTS = {
+    "tasks": TaskSpec, "groupings": GroupingSpec, "nets": NetEntry, "methods": MethodSpec,
+    "shifts": ShiftSpec,
+}  # fmt: skip
 _TABLES = {"selection": SelectionSpec, "report": ReportSpec}
+_LATER = ("shifts", "numbers")  # left out where empty, as in what was stored before there were any
 
 
 def study_to_dict(study: Study) -> dict[str, Any]:
@@ -33,7 +38,8 @@ def study_to_dict(study: Study) -> dict[str, Any]:
     True
     """
     found: dict[str, Any] = plain(study)
-    return found
+    small = {} if study.smoke is None else {"smoke": study_to_dict(study.smoke)}
+    return {name: value for name, value in {**found, **small}.items() if value or name not in _LATER}
 
 
 def study_from_dict(values: Mapping[str, Any]) -> Study:

@@ -69,7 +69,8 @@ def _key(spec: RunSpec, task_of: TaskOf, signatures: dict[str, Any]) -> str:
     recipe = {name: value for name, value in spec.recipe.items() if name not in OWN_NUMBERS}
     return canonical(
         [signatures[data], signatures[lengths], spec.net, dict(spec.net_options),
-         signatures[method], recipe, spec.protect, spec.parts, spec.groupings, dict(spec.sources)]
+         signatures[method], recipe, spec.protect, spec.parts, spec.groupings, spec.numbers,
+         dict(spec.sources)]
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from evenhand.errors import InputError
 from evenhand.study.library import StudyText, find_study
 from evenhand.study.mistakes import Mistakes
-from evenhand.study.read_blocks import read_grouping, read_method, read_net, read_task
+from evenhand.study.read_blocks import read_grouping, read_method, read_net, read_shift, read_task
 from evenhand.study.smoke import SmokeSpec, smoke_form
 from evenhand.study.spec import ReportSpec, SelectionSpec, Study
 from evenhand.study.toml_lines import key_lines
@@ -20,7 +20,7 @@ from evenhand.study.validate import find_mistakes
 
 STUDY_KEYS = (
     "name", "title", "about", "kind", "seeds", "search_seed", "parts", "score_bins", "claims", "recipe",
-    "task", "grouping", "net", "method", "selection", "report", "options", "smoke",
+    "task", "grouping", "net", "method", "shift", "numbers", "selection", "report", "options", "smoke",
 )  # fmt: skip
 MOST_SEEDS = 1_000_000
 SMOKE_KEYS = ("seeds", "tasks", "groupings", "nets", "methods", "settings", "recipe", "task", "options")
@@ -80,6 +80,8 @@ def _study(top: Table, found: StudyText) -> Study:
     values["methods"] = tuple(
         made for block in top.tables("method") for made in read_method(block, found.base)
     )
+    values["shifts"] = tuple(made for block in top.tables("shift") for made in read_shift(block))
+    values["numbers"] = top.names("numbers")
     values["selection"] = _record(top.table("selection"), SelectionSpec)
     values["report"] = _record(top.table("report"), ReportSpec)
     top.refuse_rest("a study", STUDY_KEYS)

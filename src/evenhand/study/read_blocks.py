@@ -1,4 +1,4 @@
-"""The blocks of a study file, `[[task]]`, `[[grouping]]`, `[[net]]`, `[[method]]`, as records of a study."""
+"""The blocks of a study file, `[[task]]`, `[[grouping]]`, `[[net]]`, `[[method]]`, `[[shift]]`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Any
 from evenhand.study.names import TABLE as TABLE_OF
 from evenhand.study.names import grouping_name, method_name, task_name
 from evenhand.study.plain import GRID, SEARCH
-from evenhand.study.spec import Grid, GroupingSpec, MethodSpec, NetEntry, Search, TaskSpec
-from evenhand.study.toml_table import LISTS, NUMBER, SWITCH, TABLE, TEXT, TEXTS, WHOLE, WHOLES, Table
+from evenhand.study.spec import Grid, GroupingSpec, MethodSpec, NetEntry, Search, ShiftSpec, TaskSpec
+from evenhand.study.toml_table import LISTS, NUMBER, NUMBERS, SWITCH, TABLE, TEXT, TEXTS, WHOLE, WHOLES, Table
 
 TASK_KEYS = ("data", "file", "name", "seeded", "recipe")
 GROUPING_KEYS = ("attributes", "first", "counts", "name", "tasks", "measure")
 NET_KEYS = ("net", "name", "tasks", "methods")
 METHOD_KEYS = ("key", "name", "draws", "tasks", "recipe")
+SHIFT_KEYS = ("kind", "severity", "severities", "draws", "part", "tasks")
 BOUNDS = ("low", "high", "log")
 
 
@@ -87,6 +88,26 @@ def read_method(block: Table, base: Path) -> Iterator[MethodSpec]:
         called = name if name and len(keys) == 1 else method_name(where)
         _called(block, called)
         yield MethodSpec(where, called, fields, recipe, draws, tasks)
+
+
+def read_shift(block: Table) -> Iterator[ShiftSpec]:
+    """A shift by kind; `severity` is one number, `severities` are several, neither is the usual ones."""
+    kind, one = block.take("kind", TEXT), block.take("severity", NUMBER)
+    several = block.take("severities", NUMBERS)
+    draws = block.take("draws", WHOLE, default=ShiftSpec.draws)
+    part, tasks = block.take("part", TEXT, default=ShiftSpec.part), block.names("tasks")
+    block.refuse_rest("a shift", SHIFT_KEYS)
+    if kind is None:
+        block.wrong('a shift needs kind = "NAME"')
+        return
+    if one is not None and several is not None:
+        block.wrong("a shift has either severity = NUMBER or severities = [...]", "severities")
+    if several == []:
+        block.wrong("'severities' is empty; leave it out for the usual ones of the shift", "severities")
+    severities = tuple(several or ()) if one is None else (one,)
+    shift = ShiftSpec(kind, severities, draws, part, tasks)
+    _called(block, shift.name)
+    yield shift
 
 
 def own_reference(text: str, base: Path) -> str:

@@ -23,7 +23,9 @@ class RunSpec:
     `data` names a data set of the registry, a function ("file.py:name") or a table, `knobs` are its choices;
     `protect` are the attributes whose groups the method sees; `method` is a key or "file.py:Class" and
     `fields` all its fields; `recipe` holds every value of the recipe; `parts` are measured after training, by
-    each of `groupings` (tuples of attribute names); `sources` maps files of the user's own to their SHA-256.
+    each of `groupings` (tuples of attribute names), and a part under a shift is one of them, by its name (see
+    `evenhand.study.shifted`); `numbers` are taken of the trained model (see `evenhand.study.numbers`);
+    `sources` maps files of the user's own to their SHA-256.
     """
 
     data: str
@@ -38,10 +40,15 @@ class RunSpec:
     parts: tuple[str, ...] = ("validation", "test")
     groupings: tuple[tuple[str, ...], ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
+    numbers: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The specification as JSON values."""
-        return {name: dict(v) if isinstance(v, Mapping) else v for name, v in vars(self).items()}
+        """The specification as JSON values; `numbers` only where there are some.
+
+        They came later: a run without them has the identity that it had before there were any.
+        """
+        values = {name: dict(v) if isinstance(v, Mapping) else v for name, v in vars(self).items()}
+        return values if self.numbers else {name: v for name, v in values.items() if name != "numbers"}
 
     def content(self) -> dict[str, Any]:
         """What it says, however it was written: 1 is 1.0, and files of the user's own are their checksums."""
@@ -54,7 +61,7 @@ class RunSpec:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> RunSpec:
         """The specification again, from JSON values."""
-        lists = {name: tuple(values[name]) for name in ("protect", "parts")}
+        lists = {name: tuple(values.get(name, ())) for name in ("protect", "parts", "numbers")}
         groupings = tuple(tuple(names) for names in values["groupings"])
         return cls(**{**values, **lists, "groupings": groupings})
 
@@ -166,7 +173,8 @@ class RunRecord:
 
     `seconds` is the run's share of its stack's time, `stack_seconds` the whole; `weights` is the SHA-256 of
     the trained parameters; `history` holds a list over epochs for each number that was watched; `peak_memory`
-    is in bytes, of the worker; `predictions` is part -> scores `[N, C]` where they were asked for.
+    is in bytes, of the worker; `predictions` is part -> scores `[N, C]` where they were asked for; `numbers`
+    are those that the specification asks for, NaN where undefined.
     """
 
     id: str
@@ -187,3 +195,4 @@ class RunRecord:
     finished: str = ""
     source: str = "run"  # "run", or the file that a finished run was taken from
     predictions: Mapping[str, Any] = field(default_factory=dict)
+    numbers: Mapping[str, float] = field(default_factory=dict)

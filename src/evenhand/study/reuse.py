@@ -18,8 +18,8 @@ from evenhand.errors import InputError
 from evenhand.metrics.counts import Counts
 from evenhand.study.codec import unpack_scores
 from evenhand.study.digests import record_digest, spec_hash
-from evenhand.study.export_rows import COUNT_COLUMNS, KIND, read_layout
-from evenhand.study.parquet_files import read_parquet
+from evenhand.study.export_rows import COUNT_COLUMNS, KIND, NUMBER, read_layout
+from evenhand.study.parquet_files import column_names, read_parquet
 from evenhand.study.records import Measured, PlannedRun, RunRecord
 from evenhand.study.store import Store
 
@@ -91,7 +91,8 @@ def _runs(path: Path) -> list[list[Row]]:
 def _rows(path: Path) -> list[Row]:
     if not path.is_file():
         raise InputError(f"there is no file {path} to take finished runs from")
-    columns = read_parquet(path, NEEDED + OPTIONAL)
+    numbers = [name for name in column_names(path) if name.startswith(NUMBER)]
+    columns = read_parquet(path, [*NEEDED, *OPTIONAL, *numbers])
     lacks = [name for name in NEEDED if name not in columns]
     if lacks or any(kind != KIND for kind in columns["kind"]):
         why = f"it has no column {lacks[0]!r}" if lacks else f"its rows do not say {KIND!r}"
@@ -105,7 +106,7 @@ def _record(path: Path, rows: Sequence[Row]) -> RunRecord:
     try:
         record = RunRecord(
             first["id"], "done", measured=tuple(_measured(row) for row in rows if row["split"] is not None),
-            versions=json.loads(first["versions"]), host="",
+            versions=json.loads(first["versions"]), host="", numbers=_numbers(first),
             **{name: first[name] for name in ("seconds", "stack_seconds", "stack", "peak_memory", "device",
                                               "weights", "started", "finished")},
         )  # fmt: skip
@@ -114,6 +115,12 @@ def _record(path: Path, rows: Sequence[Row]) -> RunRecord:
     if record_digest(record)[:16] != first["digest"]:
         raise InputError(f"{path} is damaged: the counts of run {first['id']} do not fit their digest")
     return record
+
+
+def _numbers(row: Row) -> dict[str, float]:
+    """The numbers that were taken of a run; a run that has none of a key has an empty cell there."""
+    named = {name.removeprefix(NUMBER): value for name, value in row.items() if name.startswith(NUMBER)}
+    return {key: float(value) for key, value in named.items() if value is not None}
 
 
 def _measured(row: Row) -> Measured:

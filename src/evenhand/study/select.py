@@ -16,6 +16,7 @@ from evenhand.arrays import Array, FloatArray
 from evenhand.errors import InputError
 from evenhand.study.frame import Frame, metric_of
 from evenhand.study.frame_layout import Candidate
+from evenhand.study.number_names import NUMBERS_PART, is_number
 from evenhand.study.select_rules import RULES, Means, cost
 from evenhand.study.select_words import selection_words, short_words
 from evenhand.study.spec import SelectionSpec
@@ -132,10 +133,13 @@ def _choose(
 def _each_metric(
     frame: Frame, spec: SelectionSpec, places: Array, allowed: Array, metrics: Sequence[str]
 ) -> dict[str, Choice]:
-    """The best setting by each metric's own mean; metrics without a direction or a value have none."""
+    """The best setting by each metric's own mean; metrics without a direction or a value have none.
+
+    A number that is taken on test rows chooses nothing on other rows: that would be an oracle unmarked.
+    """
     found = {}
     for key in dict.fromkeys((spec.accuracy, *metrics)):
-        if metric_of(key).better == "none":
+        if metric_of(key).better == "none" or (is_number(key) and spec.part != NUMBERS_PART):
             continue
         costs = {name: _costs(frame, spec, name) for name in (key, spec.accuracy)}
         choice = _choose(frame, replace(spec, metric=key), places, allowed, costs)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from evenhand.data.shift_registry import check_fits, find_shift
+from evenhand.data.shifts import kind_of
 from evenhand.data.task import Task
 from evenhand.errors import InputError
 from evenhand.methods.problem import Problem
@@ -13,16 +15,19 @@ from evenhand.nets.names import no_such
 from evenhand.nets.registry import NETS
 from evenhand.study.library import find_study
 from evenhand.study.mistakes import Mistakes
+from evenhand.study.number_names import NUMBERS_PART
 from evenhand.study.read import read_with_lines
 from evenhand.study.records import canonical
+from evenhand.study.scoring import measured_rows
 from evenhand.study.search import Setting, settings_of
+from evenhand.study.shifted import names_of
 from evenhand.study.smoke import LIMIT
-from evenhand.study.spec import GroupingSpec, MethodSpec, NetEntry, Study, TaskSpec
-from evenhand.study.tasks import data_checksum, load_method, load_task
+from evenhand.study.spec import GroupingSpec, MethodSpec, NetEntry, ShiftSpec, Study, TaskSpec
+from evenhand.study.tasks import data_checksum, load_method, look_at_task
 
 TaskOf = Callable[[str, Mapping[str, Any]], Task]
 ChecksumOf = Callable[[Task], str]
-Limited = TypeVar("Limited", GroupingSpec, NetEntry, MethodSpec)
+Limited = TypeVar("Limited", GroupingSpec, NetEntry, MethodSpec, ShiftSpec)
 
 # The networks of a task for which the study names none. `evenhand.evaluation.defaults`, which knows more data
 # sets, stands above the studies; a published study names its networks anyway.
@@ -47,7 +52,7 @@ def look_at_data(
     study: Study, task_of: TaskOf | None = None, checksum_of: ChecksumOf | None = None
 ) -> dict[str, Facts]:
     """The facts of every task by its name; each (data, knobs) is loaded once, and let go of again."""
-    load, checksum = task_of or load_task, checksum_of or data_checksum
+    load, checksum = task_of or look_at_task, checksum_of or data_checksum
     mistakes, known = lines_of(study), dict[str, str]()
     settings = {method.name: limited_settings(study, method) for method in study.methods}
     found: dict[str, Facts] = {}
@@ -93,9 +98,30 @@ def _check_task(
         if kind not in NETS[net.net].inputs:
             told = f"the network '{net.net}' reads images, and the task '{spec.name}' is a table"
             mistakes.add(("net", net.name, "net"), f"{told}; limit it with tasks = [...]")
+    for shift in serving(study.shifts, spec.name):
+        groupings = serving(study.groupings, spec.name)
+        _check_shift(shift, spec, task, [grouping.attributes for grouping in groupings], mistakes)
     for grouping in serving(study.groupings, spec.name):
         if _has_attributes(task, spec, grouping, mistakes):
             _check_methods(study, spec, Problem.of(task, grouping.attributes), grouping, settings, mistakes)
+
+
+def _check_shift(
+    shift: ShiftSpec, spec: TaskSpec, task: Task, groupings: Sequence[Sequence[str]], mistakes: Mistakes
+) -> None:
+    """Whether a shift means something for the inputs, and a group or column that it names is there."""
+    place = ("shift", shift.name)
+    try:
+        check_fits(find_shift(shift.kind)[0], kind_of(task))
+        if shift.part in task.split:
+            for attributes in groupings:
+                measured_rows(task, next(names_of(shift)), attributes)
+    except InputError as error:
+        told = f"it cannot serve the task '{spec.name}': {error}"
+        mistakes.add((*place, "kind"), f"{told}; limit it with tasks = [...]")
+    if shift.tasks and shift.part not in task.split:
+        told = f"the task '{spec.name}' has no part '{shift.part}' (it has {', '.join(task.split)})"
+        mistakes.add((*place, "part"), told)
 
 
 def _has_attributes(task: Task, spec: TaskSpec, grouping: GroupingSpec, mistakes: Mistakes) -> bool:
@@ -142,6 +168,9 @@ def _check_parts(
             mistakes.add(("task", spec.name), f"{has} '{part}', {why}{_remedy(part)}")
         elif part != "validation" or part == study.report.part:
             mistakes.add(("task", spec.name), f"{has} '{part}' {there}{_remedy(part)}")
+    if study.numbers and NUMBERS_PART not in task.split:
+        told = f"{has} '{NUMBERS_PART}' {there}, on which numbers are taken"
+        mistakes.add(("task", spec.name), told)
     for recipe in _recipes(study, spec, settings):
         if "validation" not in task.split and (recipe.get("patience") or recipe.get("keep") == "best"):
             told = (

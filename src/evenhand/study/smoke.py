@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from evenhand.study.spec import Grid, GroupingSpec, MethodSpec, NetEntry, Search, Study, TaskSpec
+from evenhand.study.spec import Grid, GroupingSpec, MethodSpec, NetEntry, Search, ShiftSpec, Study, TaskSpec
 
-SEEDS, SETTINGS, RECIPE = 2, 2, {"epochs": 1}
+SEEDS, SETTINGS, DRAWS, RECIPE = 2, 2, 2, {"epochs": 1}
 LIMIT = "settings"  # the option that limits how many settings of a method are run
 
-Limited = TypeVar("Limited", GroupingSpec, NetEntry, MethodSpec)
+Limited = TypeVar("Limited", GroupingSpec, NetEntry, MethodSpec, ShiftSpec)
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,8 @@ class SmokeSpec:
 
 def smoke_form(study: Study, spec: SmokeSpec | None = None) -> Study:
     """The study in small: two seeds, one epoch and two settings of each method, unless `spec` says otherwise.
+
+    Shifts stay, with two draws each.
 
     >>> small = smoke_form(Study("s", tasks=(TaskSpec("titanic"),), seeds=(0, 1, 2), recipe={"rate": 0.1}))
     >>> small.seeds, small.recipe, small.options
@@ -60,6 +62,9 @@ def smoke_form(study: Study, spec: SmokeSpec | None = None) -> Study:
         recipe={**study.recipe, **recipe},
         seeds=spec.seeds or study.seeds[:SEEDS],
         report=report,
+        shifts=tuple(
+            replace(shift, draws=min(shift.draws, DRAWS)) for shift in _kept(study.shifts, (), names)
+        ),
         options={**study.options, LIMIT: spec.settings, **spec.options},
     )
 

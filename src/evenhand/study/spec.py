@@ -86,6 +86,31 @@ class MethodSpec:
 
 
 @dataclass(frozen=True)
+class ShiftSpec:
+    """A shift that every run is measured under, beside the part as it is.
+
+    `kind` is one of `evenhand.data.shifts.SHIFTS`; `severities` are those of the registry if empty; `draws`
+    is how often chance is drawn (the number of a draw is its seed, the same for every run); `tasks` limits it
+    to some tasks (names), else all.
+
+    >>> ShiftSpec("gaussian", (0.03,)).name
+    'gaussian 0.03 of test'
+    """
+
+    kind: str
+    severities: tuple[float, ...] = ()
+    draws: int = 5
+    part: str = "test"
+    tasks: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What a shift is called where something is wrong with it."""
+        told = [f"{severity:g}" for severity in self.severities]
+        return f"{' '.join([self.kind, ', '.join(told)]).strip()} of {self.part}"
+
+
+@dataclass(frozen=True)
 class SelectionSpec:
     """Which setting of a method is reported: see `evenhand.study.select.RULES`.
 
@@ -121,7 +146,8 @@ class Study:
     """A whole study. `kind` is "train", or "replay" for one that reads published runs.
 
     `recipe` is the budget of every run; `smoke` is the same study in small, a full Study with the same name;
-    `options` belong to the kind.
+    `shifts` are further parts that every run is measured on, `numbers` what is taken of every trained model
+    beside its counts (see `evenhand.study.numbers`); `options` belong to the kind.
     """
 
     name: str
@@ -143,3 +169,5 @@ class Study:
     options: Mapping[str, Any] = field(default_factory=dict)
     smoke: Study | None = None
     source: str = ""  # the file it was read from
+    shifts: tuple[ShiftSpec, ...] = ()
+    numbers: tuple[str, ...] = ()

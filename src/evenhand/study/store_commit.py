@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from typing import Any
 
@@ -32,6 +33,10 @@ def commit(database: Database, record: RunRecord) -> bool:
             "INSERT INTO measured VALUES (?, ?, ?, ?, ?, ?, ?)", [(run, *m) for m in measured]
         )
         connection.executemany("INSERT INTO scores VALUES (?, ?, ?, ?, ?)", [(run, *s) for s in scores])
+        connection.executemany(
+            "INSERT INTO numbers VALUES (?, ?, ?)",
+            [(run, key, _defined(value)) for key, value in record.numbers.items()],
+        )
         if record.history:
             history = pack_json(dict(record.history))
             connection.execute("INSERT INTO history VALUES (?, ?)", (run, history))
@@ -52,6 +57,11 @@ def _open_run(connection: sqlite3.Connection, id: str) -> int | None:
     if found is None:
         raise InputError(f"the record {id} belongs to no run of this study; add its runs first")
     return None if found[1] == "done" else int(found[0])
+
+
+def _defined(value: float) -> float | None:
+    """A number as SQLite keeps it: what is undefined is NULL."""
+    return None if math.isnan(value) else float(value)
 
 
 def _values(run: int, record: RunRecord, versions: int) -> tuple[Any, ...]:

@@ -11,7 +11,15 @@ from typing import Any
 from evenhand.errors import InputError
 from evenhand.study.store_errors import told
 from evenhand.study.store_open import open_connection, refuse_nothing_there, set_journal
-from evenhand.study.store_schema import FORMAT, bring_up, format_of, is_empty, make_tables, refuse_newer
+from evenhand.study.store_schema import (
+    FORMAT,
+    bring_up,
+    format_of,
+    is_empty,
+    make_tables,
+    refuse_newer,
+    stand_in,
+)
 
 
 class Database:
@@ -35,7 +43,7 @@ class Database:
             raise InputError(f"there is no study in {self.path.parent} yet (its file is empty)")
         found, writer = format_of(self.connection, self.path)
         refuse_newer(found, writer, self.path, self.version)
-        if found < FORMAT:
+        if not stand_in(self.connection, found):
             raise InputError(
                 f"{self.path} has the older format {found}; `evenhand study run` with this folder brings it "
                 f"up to format {FORMAT}, and then it can be read"

@@ -47,4 +47,6 @@ def told(path: Path) -> Iterator[None]:
 
 def _code(error: sqlite3.Error) -> int:
     """The primary result code; the extended ones keep it in their lowest byte."""
+    if str(error).startswith("Could not decode"):  # text that is none: Python tells it, without a code
+        return sqlite3.SQLITE_CORRUPT
     return getattr(error, "sqlite_errorcode", 0) & 0xFF

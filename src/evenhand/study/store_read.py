@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from evenhand.study.store_database import Database
@@ -16,12 +18,16 @@ RECORD = [
 ]  # fmt: skip
 LABELS = ["id", "place", "task", "grouping", "net", "method", "setting"]
 READ = [*LABELS, "spec", "data_checksum", *RECORD]
-COLUMNS = [*LABELS, "seed", *RECORD, "spec", "data_checksum"]
+COLUMNS = [*LABELS, "seed", *RECORD, "spec", "data_checksum", "numbers"]
 TABLE = f"""
 SELECT r.id, s.place, s.task, s.grouping, s.net, s.method, s.setting, r.spec, r.data,
        {", ".join(f"d.{name}" for name in RECORD)}
 FROM study_runs s JOIN runs r ON r.number = s.run LEFT JOIN records d ON d.run = s.run
 WHERE s.study = {LATEST} ORDER BY s.place, r.number
+"""
+NUMBERS = f"""
+SELECT r.id, n.key, n.value FROM study_runs s JOIN runs r ON r.number = s.run JOIN numbers n ON n.run = s.run
+WHERE s.study = {LATEST}
 """
 STATES = f"""
 SELECT coalesce(d.status, 'planned'), count(*) FROM study_runs s LEFT JOIN records d ON d.run = s.run
@@ -57,7 +63,16 @@ def table(database: Database) -> dict[str, list[Any]]:
     read["status"] = [status or "planned" for status in read["status"]]
     read["spec"] = [json.loads(text) for text in read["spec"]]
     read["seed"] = [spec["seed"] for spec in read["spec"]]
+    read["numbers"] = _numbers(database, read["id"])
     return {name: read[name] for name in COLUMNS}
+
+
+def _numbers(database: Database, ids: Sequence[str]) -> list[dict[str, float]]:
+    """What was taken of each run beside its counts; NaN where undefined."""
+    found: dict[str, dict[str, float]] = {}
+    for id, key, value in database.rows(NUMBERS):
+        found.setdefault(id, {})[key] = math.nan if value is None else value
+    return [found.get(id, {}) for id in ids]
 
 
 class _Parsed(dict[str, Any]):

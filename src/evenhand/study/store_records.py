@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from evenhand.study.codec import unpack_counts, unpack_json, unpack_scores
@@ -30,8 +32,10 @@ def records(database: Database, whole: bool = True) -> Iterator[RunRecord]:
         numbers = [row[0] for row in some]
         measured = _measured(database, numbers, whole)
         histories = _histories(database, numbers) if whole else {}
+        taken = numbers_of_runs(database, numbers)
         for row in some:
-            yield _record(database, row, tuple(measured.get(row[0], ())), histories.get(row[0], {}))
+            record = _record(database, row, tuple(measured.get(row[0], ())), histories.get(row[0], {}))
+            yield replace(record, numbers=taken.get(row[0], {}))
 
 
 def history(database: Database, id: str) -> dict[str, list[Any]]:
@@ -59,6 +63,15 @@ def _measured(database: Database, runs: Sequence[int], scores: bool) -> dict[int
         binned = None if packed is None else unpack_scores(text(score_layout), packed)
         kept = Measured(part, by, names[0], names[1], unpack_counts(text(layout), counts), binned)
         found.setdefault(run, []).append(kept)
+    return found
+
+
+def numbers_of_runs(database: Database, runs: Sequence[int]) -> dict[int, dict[str, float]]:
+    """The numbers that were taken of runs, by the runs' numbers in the file; NaN where undefined."""
+    question = f"SELECT run, key, value FROM numbers WHERE run IN ({', '.join('?' * len(runs))})"
+    found: dict[int, dict[str, float]] = {}
+    for run, key, value in database.rows(question, runs):
+        found.setdefault(run, {})[key] = math.nan if value is None else value
     return found
 
 

@@ -12,12 +12,14 @@ from pathlib import Path
 
 from evenhand.errors import InputError
 
-FORMAT = 1
+FORMAT = 2
 APPLICATION = 0x45564E48  # "EVNH" in the header of the file: no other program's database is taken for a store
 Migration = Callable[[sqlite3.Connection], None]
-# From the format that is the key to the next one; each is tried in the order of the numbers, all in one
-# transaction. Format 1 is the first, so there is nothing here yet.
-MIGRATIONS: dict[int, Migration] = {}
+NUMBERS = """
+CREATE {temporary} TABLE numbers (
+    run INTEGER NOT NULL REFERENCES records ON DELETE CASCADE, key TEXT NOT NULL, value REAL,
+    PRIMARY KEY (run, key)) WITHOUT ROWID
+"""  # a value that is undefined is NULL
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -64,6 +66,26 @@ CREATE TABLE history (
 """
 
 
+def _add_numbers(connection: sqlite3.Connection) -> None:
+    """Format 2 has numbers of runs beside their counts."""
+    connection.execute(NUMBERS.format(temporary=""))
+
+
+# From the format that is the key to the next one; each is tried in the order of the numbers, all in one
+# transaction.
+MIGRATIONS: dict[int, Migration] = {1: _add_numbers}
+
+
+def stand_in(connection: sqlite3.Connection, found: int) -> bool:
+    """Give a reader of an older file what it lacks, empty and in memory; whether that can be done.
+
+    The file is not written: tables for this connection alone stand in for those that it does not have.
+    """
+    if found == 1:
+        connection.execute(NUMBERS.format(temporary="TEMPORARY"))
+    return found in (1, FORMAT)
+
+
 def now() -> str:
     """The time as text, in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
@@ -76,7 +98,7 @@ def is_empty(connection: sqlite3.Connection) -> bool:
 
 def make_tables(connection: sqlite3.Connection, version: str) -> None:
     """All tables at once or none; the caller holds the transaction."""
-    for statement in TABLES.split(";\n"):
+    for statement in (*TABLES.split(";\n"), NUMBERS.format(temporary="")):
         if statement.strip():
             connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION}")

@@ -32,12 +32,13 @@ KINDS: dict[str, Callable[[Any], bool]] = {
     "a number": _is_number,
     "a list of texts": _list_of(_is_text),
     "a list of whole numbers": _list_of(_is_whole),
+    "a list of numbers": _list_of(_is_number),
     "a list of lists of texts": _list_of(_list_of(_is_text)),
     "a table": lambda value: isinstance(value, dict),
     "a list of tables": _list_of(lambda value: isinstance(value, dict)),
     "true or false": lambda value: isinstance(value, bool),
 }
-TEXT, WHOLE, NUMBER, TEXTS, WHOLES, LISTS, TABLE, TABLES, SWITCH = KINDS
+TEXT, WHOLE, NUMBER, TEXTS, WHOLES, NUMBERS, LISTS, TABLE, TABLES, SWITCH = KINDS
 
 
 class Table:

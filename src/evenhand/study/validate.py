@@ -15,6 +15,7 @@ from evenhand.metrics.view import Convention
 from evenhand.nets.names import no_such
 from evenhand.study.mistakes import Mistakes
 from evenhand.study.names import complete
+from evenhand.study.number_names import NUMBERS_PART, is_number
 from evenhand.study.select_rules import RULES
 from evenhand.study.smoke import LIMIT, smoke_form
 from evenhand.study.spec import Grid, GroupingSpec, MethodSpec, NetEntry, Study
@@ -27,6 +28,7 @@ from evenhand.study.validate_blocks import (
     check_tasks,
 )
 from evenhand.study.validate_methods import check_methods, check_recipe
+from evenhand.study.validate_shifts import check_numbers, check_shifts
 
 MOST_RUNS = 1_000_000  # the plan and its identities are held in memory
 KINDS = ("train", "replay")
@@ -68,6 +70,7 @@ def find_mistakes(study: Study, mistakes: Mistakes) -> None:
 
 def _look(study: Study, mistakes: Mistakes) -> None:
     _check_top(study, mistakes)
+    check_numbers(study, mistakes)
     _check_selection(study, mistakes)
     _check_report(study, mistakes)
     if study.kind != "train":
@@ -75,7 +78,7 @@ def _look(study: Study, mistakes: Mistakes) -> None:
     _check_names(study, mistakes)
     check_recipe(study.recipe, ("recipe",), mistakes)
     blocks = (check_tasks, check_groupings, check_nets, check_methods)
-    for check in (*blocks, check_limits, check_net_methods, _check_size):
+    for check in (*blocks, check_limits, check_net_methods, check_shifts, _check_size):
         check(study, mistakes)
 
 
@@ -166,6 +169,9 @@ def _check_selection(study: Study, mistakes: Mistakes) -> None:
     _one_of(("selection", "rule"), "rule", chosen.rule, tuple(RULES), mistakes)
     for key in ("metric", "accuracy"):
         _check_metric(("selection", key), getattr(chosen, key), study, mistakes)
+        if is_number(getattr(chosen, key)) and chosen.part != NUMBERS_PART:
+            told = f"'{getattr(chosen, key)}' is taken on {NUMBERS_PART} rows: to choose by it is an oracle, "
+            mistakes.add(("selection", key), f'{told}and asks for part = "{NUMBERS_PART}"')
     if study.kind == "train":
         _one_of(("selection", "part"), "part", chosen.part, study.parts, mistakes)
     if not chosen.tolerance >= 0:
@@ -206,7 +212,10 @@ def _check_metric(place: KeyPath, key: str, study: Study, mistakes: Mistakes) ->
     elif key.startswith("ece.") and study.score_bins % ECE_BINS:
         told = f"the metric '{key}' joins the scores into {ECE_BINS} bins, and {study.score_bins} cannot be"
         mistakes.add(place, f"{told}: set score_bins = {BINS} at the top")
-    elif needs not in ("counts", "scores"):
+    elif is_number(key) and key not in study.numbers:
+        told = f"the metric '{key}' is taken of trained models, and only where it is asked for"
+        mistakes.add(place, f'{told}: set numbers = ["{key}"] at the top')
+    elif needs not in ("counts", "scores") and not is_number(key):
         mistakes.add(place, f"the metric '{key}' needs {needs}; a study measures one model at a time")
 
 

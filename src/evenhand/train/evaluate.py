@@ -12,10 +12,11 @@ from torch import Tensor, nn
 from torch.func import vmap
 
 from evenhand.methods.base import Method
-from evenhand.methods.nets import Nets
+from evenhand.methods.nets import Nets, Network
 from evenhand.records import Batch, Sizes, State
 from evenhand.train.parts import Part
 from evenhand.train.prepared import PreparedPart
+from evenhand.train.shifted import Seen
 from evenhand.train.stack import Parameters, Stack
 
 MOST_NUMBERS = 1 << 25  # numbers of inputs that are looked at in one piece
@@ -29,7 +30,7 @@ class Predictor:
 
     def scores(
         self,
-        part: Part | PreparedPart,
+        part: Seen,
         state: State,
         tasks: Tensor | None = None,
         phase: str | None = None,
@@ -78,13 +79,21 @@ class Predictor:
         finally:
             self.stack.mode(training=True)
 
-    def _one(self, phase: str, *, prepare: bool = False, prepared: bool = False) -> Callable[..., Tensor]:
+    def _one(
+        self,
+        phase: str,
+        *,
+        prepare: bool = False,
+        prepared: bool = False,
+        networks: Callable[[Parameters], Mapping[str, Network]] | None = None,
+    ) -> Callable[..., Tensor]:
         """What is done with one run's networks: its scores, or its inputs for the model of this phase."""
+        networks_of = self.stack.networks if networks is None else networks
 
         def one(
             parameters: Parameters, hyper: Mapping[str, Any], state: State, x: Tensor, g: Tensor
         ) -> Tensor:
-            nets = Nets(self.stack.networks(parameters), self.sizes, phase=phase, prepared=prepared)
+            nets = Nets(networks_of(parameters), self.sizes, phase=phase, prepared=prepared)
             seen = g if self.method.asks().groups_at_test else torch.full_like(g, -1)
             batch = Batch(x, torch.full_like(g, -1), seen, attributes_of(seen, self.sizes))
             method = replace(self.method, **hyper)
@@ -92,16 +101,23 @@ class Predictor:
 
         return one
 
-    def _pieces(self, part: Part | PreparedPart, tasks: Tensor | None) -> Iterator[tuple[Tensor, Tensor]]:
+    def scorer(self, networks: Callable[[Parameters], Mapping[str, Network]]) -> Callable[..., Tensor]:
+        """The function `(parameters, hyper, state, x, g) -> scores` of one run, in its last phase.
+
+        For what needs more than scores of rows: gradients for the inputs, networks in another precision.
+        """
+        return self._one(self.method.phases()[-1].name, networks=networks)
+
+    def _pieces(self, part: Seen, tasks: Tensor | None) -> Iterator[tuple[Tensor, Tensor]]:
         own = part.prepared or tasks is not None
         runs = self.stack.n_runs if own else 1
-        rows = self._rows_at_a_time(runs)
+        rows = self.rows_at_a_time(runs)
         for start in range(0, part.n, rows):
             places = torch.arange(start, min(start + rows, part.n), device=part.device)
             x, _, g, _ = part.take(places.expand(runs, -1) if own else places, tasks)
             yield x, g
 
-    def _rows_at_a_time(self, own: int) -> int:
+    def rows_at_a_time(self, own: int) -> int:
         """How many rows are looked at in one piece, if so many runs have rows of their own.
 
         A multiple of 64: a matrix product then rounds every row as it would without pieces, so that the
@@ -109,11 +125,12 @@ class Predictor:
         """
         numbers = MOST_NUMBERS if self.stack.device.type == "cuda" else MOST_NUMBERS >> 3
         width = max(1, math.prod(self.sizes.inputs))
-        own = self.stack.n_runs if self._convolves() else own  # pictures inside are as large as an input
+        own = self.stack.n_runs if self.convolves() else own  # pictures inside are as large as an input
         most = min(numbers // (width * own), (numbers >> 3) // self.stack.n_runs)
         return max(64, most - most % 64)
 
-    def _convolves(self) -> bool:
+    def convolves(self) -> bool:
+        """Whether a network looks at pictures."""
         modules = (module for template in self.stack.templates.values() for module in template.modules())
         return any(isinstance(module, nn.Conv2d) for module in modules)
 

@@ -7,11 +7,10 @@ from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call
 from torch.nn import functional
 
 from evenhand.errors import InputError
-from evenhand.methods.nets import Network
+from evenhand.methods.nets import Bound, Network
 
 Parameters = dict[str, dict[str, Tensor]]  # network -> name -> [R, ...], or [...] for a single run
 Build = Callable[[], dict[str, nn.Module]]
@@ -98,12 +97,12 @@ class Stack:
         """The networks as functions; in a stack with these parameters, of one run, inside vmap."""
         if not self.stacked:
             return dict(self.templates)
-        return {name: _bound(self.templates[name], values) for name, values in parameters.items()}
+        return {name: Bound(self.templates[name], values) for name, values in parameters.items()}
 
     def resting(self, parameters: Mapping[str, Mapping[str, Tensor]]) -> dict[str, Network]:
         """The same with parameters that no gradient reaches."""
         still = {name: {k: v.detach() for k, v in values.items()} for name, values in parameters.items()}
-        return {name: _bound(self.templates[name], values) for name, values in still.items()}
+        return {name: Bound(self.templates[name], values) for name, values in still.items()}
 
     def mode(self, training: bool) -> None:
         """Batch statistics and the like behave as in training, or as in evaluation."""
@@ -127,10 +126,3 @@ def in_lines(rows: Tensor) -> Tensor:
     """
     extra = -rows.shape[1] % LINE
     return functional.pad(rows, (0, extra)) if extra else rows.contiguous()
-
-
-def _bound(template: nn.Module, parameters: Mapping[str, Tensor]) -> Network:
-    def call(*inputs: Tensor, **options: object) -> object:
-        return functional_call(template, dict(parameters), inputs, options)
-
-    return call

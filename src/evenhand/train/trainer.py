@@ -39,6 +39,7 @@ from evenhand.train.runs import Run, common_method, stacked_numbers
 from evenhand.train.sampler import Sampler
 from evenhand.train.schedule import rate_factor
 from evenhand.train.selection import Selection
+from evenhand.train.shifted import Seen
 from evenhand.train.stack import Stack
 from evenhand.train.step import Step
 from evenhand.train.watching import checked_metrics, monitored, watched
@@ -229,7 +230,7 @@ class Trainer:
                 }
                 self.sums = {name: value + self.sums.get(name, 0.0) for name, value in told.items()}
 
-    def scores(self, part: Part | PreparedPart, phase: str | None = None) -> Tensor:
+    def scores(self, part: Seen, phase: str | None = None) -> Tensor:
         """Scores of a part with the parameters as they are, `[R, N, C]`; of the last phase unless named."""
         return self.predictor.scores(part, self.state, self.batches.tasks, phase)
 

@@ -12,6 +12,7 @@ PAPERS = {
     "ci-mnist": "evenhand.evaluation.ci_mnist.study:paper",
     "ci-mnist-box": BESIDE_PUBLIC,
     "adult-age": BESIDE_PUBLIC,
+    "equalized-robustness": "evenhand.evaluation.equalized_robustness.study:paper",
 }
 PAGE = "paper.html"
 

@@ -1,8 +1,8 @@
-"""Metrics that counts alone cannot give: they need scores, a second model, or several runs."""
+"""Metrics that counts alone cannot give: they need scores, the model, a second one, or several runs."""
 
 from __future__ import annotations
 
-from evenhand.metrics.families import s1, s2
+from evenhand.metrics.families import s1, s2, s4
 from evenhand.metrics.metric import INFINITY, Direction, Metric, Needs, RateName
 
 S1, S2 = s1.CITATION, s2.CITATION
@@ -105,5 +105,14 @@ ROWS = [
         "Hooker et al. 2019, What Do Compressed Deep Neural Networks Forget? (S2)",
         "S2",
         "several runs",
+    ),
+    _needing(
+        "delta_er",
+        "Delta ER",
+        "MMD^2 between the groups' curvatures of the loss, five Gaussian kernels summed; largest over pairs",
+        s4.CITATION,
+        "S4",
+        "model",
+        high=10.0,
     ),
 ]
