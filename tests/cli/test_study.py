@@ -232,6 +232,18 @@ def test_every_mistake_of_a_file_has_its_line(run, mine):
     assert "'epochs'" in ran.err
 
 
+def test_every_mistake_that_only_the_data_tells_has_its_line(run, mine, tmp_path):
+    shifts = '\n[[shift]]\nkind = "blur"\n\n[[shift]]\nkind = "jpeg"\n'
+    mine.write_text(mine.read_text() + shifts)
+    ran = run("study", "run", mine, "--out", tmp_path / "out")
+    assert ran.code == 2
+    lines = ran.err.splitlines()
+    assert [line.startswith(f"error: {mine}:") for line in lines] == [True] * len(lines)
+    assert "'blur' is for images" in lines[0]
+    assert "'jpeg' is for images" in lines[-1]
+    assert not any("blur" in line and "jpeg' is for" in line for line in lines)
+
+
 def test_the_example_is_a_study(mine):
     study = read_study(mine)
     assert study.name == "mine"

@@ -171,6 +171,24 @@ def test_only_the_metrics_asked_for():
     assert one.metrics["dp"].value == full.metrics["dp"].value
 
 
+def test_a_metric_of_a_trained_model_is_not_passed_over_in_silence():
+    y, p, g = [0, 1, 0, 1], [0, 1, 1, 0], ["a", "a", "b", "b"]
+    with pytest.raises(ValueError, match=r"evenhand\.equalized_robustness"):
+        evenhand.audit(y, p, g, metrics=["delta_er"])
+    assert "delta_er" not in evenhand.audit(y, p, g, replicates=0).metrics  # unless it is asked for
+
+
+@pytest.mark.parametrize(("key", "reason"), [("auc.gap", "scores"), ("cie", "several runs")])
+def test_a_metric_that_was_asked_for_and_cannot_be_had_is_told(key, reason):
+    found = evenhand.audit(
+        [0, 1, 0, 1], [0, 1, 1, 0], ["a", "a", "b", "b"], metrics=[key, "acc"], replicates=0
+    )
+    assert any(note.startswith(f"{key}: ") and reason in note for note in found.warnings)
+    assert not any(
+        "needs" in note for note in evenhand.audit([0, 1], [0, 1], ["a", "b"], replicates=0).warnings
+    )
+
+
 # -- small groups, unknown rows ---------------------------------------------------------------------------
 def test_a_group_under_the_minimum_count_is_shown_and_left_out():
     y = np.array([1, 1, 1, 1] * 10 + [1, 1])

@@ -274,6 +274,12 @@ def test_an_unfinished_store_says_what_it_can(store):
 
 
 # -- pages and claims ----------------------------------------------------------------
+def test_another_study_is_refused(store):
+    other = Store({"name": "mine"}, store.rows, store.tables)
+    with pytest.raises(InputError, match="this is the study 'mine'"):
+        compute(other)
+
+
 def test_the_page_has_every_table(tmp_path, store):
     assert paper_of("equalized-robustness") is paper
     made = paper(store, tmp_path)

@@ -177,6 +177,10 @@ def test_undefined_is_null(task):
         ({"kernels": "defalt"}, "did you mean 'default'"),
         ({"protect": "agee"}, "has no attribute 'agee'"),
         ({"permutations": -1}, "permutations must be 0 or more"),
+        ({"permutations": 1.5}, "a whole number, not 1.5"),
+        ({"h": "1"}, "must be a number other than 0, not '1'"),
+        ({"kernels": ["a"]}, "positive numbers, at least one; not .'a'."),
+        ({"kernels": 4.0}, "positive numbers, at least one; not 4.0"),
     ],
 )
 def test_refusals(fitted, task, options, message):
@@ -195,3 +199,56 @@ def test_other_refusals(fitted, task):
         evenhand.equalized_robustness(module(), [task, task])
     with pytest.raises(InputError, match="3 tasks for 2 runs"):
         evenhand.equalized_robustness(fitted, [task] * 3)
+
+
+@pytest.mark.parametrize(
+    ("net", "message"),
+    [
+        (nn.Linear(6, 3), "gives .3,. outputs a row, .* asks for 2 logits, or 1"),
+        (nn.Linear(3, 2), "cannot read the inputs of the task 'synthetic', .6,. a row"),
+    ],
+)
+def test_a_module_that_does_not_fit_the_task(task, net, message):
+    with pytest.raises(InputError, match=message):
+        evenhand.equalized_robustness(net.train(), task)
+    assert net.training
+
+
+def test_one_logit_does_not_serve_three_labels(task):
+    several = replace(task, y=task.y[:, None].repeat(1, 3), classes=("u", "v", "w"))
+    assert evenhand.equalized_robustness(nn.Linear(6, 3), several).value >= 0
+    with pytest.raises(InputError, match="asks for 3 logits: u, v, w"):
+        evenhand.equalized_robustness(nn.Linear(6, 1), several)
+
+
+def test_one_group_has_no_distance_and_the_reason_is_told(task):
+    alone = Attribute("all", ("everybody",), np.zeros(len(task.y), dtype=np.int64))
+    found = evenhand.equalized_robustness(module(), replace(task, attributes=(alone,)), protect="all")
+    assert math.isnan(found.value)
+    assert "needs two groups, and there is one" in found.warnings[0]
+
+
+def test_modes_and_batch_statistics_are_left_as_they_were(task):
+    net = nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Dropout(0.5), nn.Linear(8, 2))
+    net[1].eval()
+    before = {key: value.clone() for key, value in net.state_dict().items()}
+    first, second = (evenhand.equalized_robustness(net, task).value for _ in range(2))
+    assert first == second
+    assert [part.training for part in net] == [True, False, True, True, True]
+    assert all(torch.equal(value, before[key]) for key, value in net.state_dict().items())
+    assert all(parameter.grad is None for parameter in net.parameters())
+
+
+def test_a_task_that_a_fit_cannot_read(fitted, task):
+    wider = evenhand.load("synthetic", **SIZES | {"d": 7})
+    with pytest.raises(InputError, match=r"shape .7,.; this model takes .6,."):
+        evenhand.equalized_robustness(fitted, wider)
+    with pytest.raises(InputError, match="are not those that were trained"):
+        evenhand.equalized_robustness(fitted, replace(task, classes=("other", "names")))
+
+
+def test_a_part_without_rows(fitted, task):
+    empty = replace(task, split={**task.split, "test": task.rows("test")[:0]})
+    for net in (fitted, module()):
+        with pytest.raises(InputError, match="has no rows to be measured on"):
+            evenhand.equalized_robustness(net, empty)

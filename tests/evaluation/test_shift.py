@@ -223,6 +223,27 @@ def test_shares_of_groups_leave_rates_of_groups_about_where_they_are(fitted):
     assert "not paired row by row" in found.to_html()
 
 
+def test_groups_that_a_shift_of_rows_makes_small_are_told(fitted):
+    """A gap between few rows is wider by chance: what moved up may be no more than that."""
+    ids = torch.as_tensor(fitted.tasks[0].groups(["g"]).ids)[fitted.tasks[0].rows("test")]
+    others = int((ids == 1).sum())
+    found = fitted.audit_under_shift("group-share:a", severities=[0.9], draws=2, replicates=50)
+    left = others - round(0.9 * others)
+    assert any(f"few rows are left of b ({left})" in note for note in found.warnings)
+    mild = fitted.audit_under_shift("group-share:a", severities=[0.1], draws=2, replicates=50)
+    assert not any("few rows are left" in note for note in mild.warnings)
+
+
+def test_a_severity_that_was_not_measured_is_told(noisy):
+    with pytest.raises(InputError, match=r"acc was not measured at severity 0\.77; it was at 0, "):
+        noisy.curves["acc"].at(0.77)
+
+
+def test_only_fits_are_audited_under_shift():
+    with pytest.raises(InputError, match="not of a Linear"):
+        audit_under_shift(torch.nn.Linear(2, 2), task_of())
+
+
 def test_images_are_scaled_once_before_they_are_shifted():
     """Hardly any noise changes nothing, a little light changes little, full light everything."""
     fitted = evenhand.fit(NET, "erm", task_of(images=True), epochs=8, batch_size=50, rate=0.01, device="cpu")
@@ -323,6 +344,7 @@ def test_progress_is_told_from_0_to_1(fitted):
         ({"shift": "group-share:z", "severities": [0.5]}, "no group"),
         ({"metrics": ["tpr.gp"]}, "did you mean tpr.gap"),
         ({"metrics": ["auc.gap"]}, "not made of counts alone"),
+        ({"metrics": ["delta_er"]}, "evenhand.equalized_robustness"),
         ({"metrics": 3}, "metrics are keys"),
         ({"draws": 0}, "draws must be"),
         ({"draws": 1.5}, "draws must be"),

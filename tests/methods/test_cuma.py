@@ -318,4 +318,33 @@ def test_other_networks_and_tasks_go_the_long_way() -> None:
         _, _, batch, _, _ = setup(classes=classes)
         nets = Nets({"model": net}, Sizes((5,), classes, 2))
         expected = curvature_gap(lambda x: row_losses(net(x)[0], batch.y), batch.x, batch.g, 2)  # noqa: B023
-        assert torch.equal(outputs_gap(nets, batch), expected)
+        assert outputs_gap(nets, batch).item() == pytest.approx(expected.item(), abs=1e-13)
+
+
+@pytest.mark.parametrize("activation", ["relu", "leaky_relu"], ids=["the short way", "the long way"])
+@pytest.mark.parametrize("y", [0, 1])
+def test_rows_that_are_sure_and_right_have_the_curvature_of_float64(activation, y) -> None:
+    """A margin of 21, where 1 - p rounds to 0 in float32: the step must be taken for either class."""
+    net = NetSpec("mlp", widths=(), activation=activation).build((2,), 2)
+    with torch.no_grad():
+        net.layers[0].weight.copy_(torch.tensor([[0.0, 0.0], [12.0, 9.0]]))
+        net.layers[0].bias.zero_()
+    x = (2 * y - 1) * torch.tensor([[1.0, 1.0], [1.0, 1.0], [5.0, 5.0], [5.0, 5.0]])
+    batch = Batch(x, torch.full((4,), y), torch.tensor([0, 0, 1, 1]))
+    found = outputs_gap(Nets({"model": net}, Sizes((2,), 2, 2)), batch, h=1.4)
+    net, batch = net.double(), batch._replace(x=x.double())
+    exact = outputs_gap(Nets({"model": net}, Sizes((2,), 2, 2)), batch, h=1.4)
+    assert exact.item() > 0.5
+    assert found.item() == pytest.approx(exact.item(), rel=1e-4)
+
+
+@pytest.mark.parametrize("seeds", [[0], [0, 1]], ids=["single", "stacked"])
+def test_fewer_bits_in_training_do_not_blur_the_curvatures(seeds) -> None:
+    """A difference of gradients in bfloat16 would be wrong by a third here; predictions have all bits too."""
+    gaps = []
+    for precision in ("float32", "bfloat16"):
+        recipe = Recipe(epochs=1, batch_size=160, precision=precision)
+        runs = [Run(Cuma(), seed) for seed in seeds]
+        trainer = Trainer(runs, [small_task()], NetSpec("s4-mlp"), recipe, protect=["a0"]).fit()
+        gaps.append(trainer.history[0]["method.curvature_gap"])
+    assert gaps[1] == pytest.approx(gaps[0], rel=1e-3)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import pytest
@@ -12,9 +12,9 @@ import evenhand
 from evenhand.errors import InputError
 from evenhand.methods import ERM, FFVAE, METHODS, Batch, GroupDRO, LaftrDP, LaftrEqOdd, Nets, Problem
 from evenhand.methods.base import float_fields
-from evenhand.methods.curvature_matching import curvature_matched, score_losses, with_curvature_matching
+from evenhand.methods.curvature_matching import curvature_matched, with_curvature_matching
 from evenhand.methods.curvature_terms import curvature_gap
-from evenhand.methods.terms import row_losses
+from evenhand.methods.terms import row_losses, score_losses
 from evenhand.nets import NetSpec
 from evenhand.study.own import own_method
 from evenhand.train.recipe import Recipe
@@ -85,6 +85,22 @@ def test_what_is_added_is_the_gap_of_the_curvatures_of_the_method_s_own_predicti
     assert more.item() == pytest.approx(2 * gap.item(), abs=1e-12)
 
 
+def test_a_prediction_inside_training_is_not_told_groups() -> None:
+    told = []
+
+    @dataclass(frozen=True)
+    class Looks(ERM):
+        def predict(self, nets, batch, state):
+            told.append((batch.g, batch.a))
+            return super().predict(nets, batch, state)
+
+    g = torch.arange(8) % 2
+    nets = Nets({"model": NetSpec("mlp").build((4,), 2)}, Problem.from_labels(g, g, inputs=(4,)).sizes)
+    with_curvature_matching(Looks()).loss(nets, Batch(torch.randn(8, 4), g, g, g[:, None]), {})
+    assert told
+    assert all((ids == -1).all() for pair in told for ids in pair)
+
+
 def test_losses_of_scores_are_those_of_outputs() -> None:
     logits, y = torch.randn(9, 3, dtype=torch.float64), torch.arange(9) % 3
     assert torch.allclose(score_losses(logits.softmax(-1), y), row_losses(logits, y))
@@ -151,6 +167,8 @@ def test_what_cannot_be_matched_is_refused(task) -> None:
     problem = Problem.of(task, ["a0"])
     with pytest.raises(InputError, match="model reads a code"):
         with_curvature_matching(FFVAE()).check(problem)
+    with pytest.raises(InputError, match="model reads a code"):  # that is as long as an input
+        with_curvature_matching(FFVAE(latent=problem.sizes.inputs[0])).check(problem)
     with pytest.raises(InputError, match="matched already"):
         with_curvature_matching(with_curvature_matching(ERM()))
     with pytest.raises(InputError, match="needs the groups"):
@@ -159,3 +177,8 @@ def test_what_cannot_be_matched_is_refused(task) -> None:
         with_curvature_matching(ERM()).check(Problem.from_labels([0, 1], g=[0, 0]))
     with pytest.raises(InputError, match="'cm_h' of 'erm\\+cm' must be a number"):
         with_curvature_matching(ERM(), h=0.0).check(problem)
+
+
+def test_a_name_is_not_yet_a_method() -> None:
+    with pytest.raises(InputError, match="added to a method, such as LaftrDP"):
+        with_curvature_matching("erm")  # type: ignore[arg-type]

@@ -122,10 +122,21 @@ def test_far_points_cost_little_and_count_fully(assert_close):
     assert near.max() < 1000
 
 
+@pytest.mark.parametrize("far", [1e12, 1e17, 1e19, 1e300])
+def test_points_beyond_all_digits_stay_apart(far, assert_close):
+    """Cutting a gap of 1e19 down to 144 would leave 0, and two samples that share nothing would be one."""
+    a, b = samples(400, 500)
+    a, b = a / 100, torch.full_like(b, far)
+    expected = summed_kernel(a[:, None] - a, KERNELS["default"]).mean() + 5  # of b all points are one
+    assert_close(mmd2(a, b), expected, 1e-9)
+
+
 def test_what_is_no_number_stays_none():
     for bad in (math.nan, math.inf):
         assert mmd2(torch.tensor([bad, 1.0]), torch.tensor([1.0, 2.0])).isnan()
+        assert math.isnan(permutation_p(torch.tensor([bad, 1.0]), torch.tensor([1.0, 2.0])))
     assert mmd2(torch.empty(0), torch.ones(3)).isnan()
+    assert math.isnan(permutation_p(torch.empty(0), torch.ones(3)))
     assert mmd2(torch.ones(1), torch.ones(3), unbiased=True).isnan()
     assert mmd2(torch.ones(1), torch.ones(3)) < 1e-30
 

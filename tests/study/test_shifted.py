@@ -165,6 +165,7 @@ WRONG = {
     'kind = "impulse"\nseverities = [\n0.1,\n2]': r":20: the severity 2 of 'impulse' is above 1",
     'kind = "gaussian"\nseverity = 0': r":18: the severity 0 leaves 'test' as it is",
     'kind = "gaussian"\nseverity = nan': r":18: the severity nan of 'gaussian' is not a number",
+    'kind = "gaussian"\nseverities = [nan]': r":18: the severity nan of 'gaussian' is not a number",
     'kind = "gaussian"\nseverities = [0.1,\n0.1]': r":19: the severity 0\.1 is there twice",
     'kind = "gaussian"\nseverities = []': r":18: 'severities' is empty",
     'kind = "gaussian"\nseverity = 1\nseverities = [1]': r":19: a shift has either severity",

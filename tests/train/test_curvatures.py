@@ -11,10 +11,11 @@ from torch.nn import functional
 
 from evenhand.errors import InputError
 from evenhand.methods.registry import METHODS
+from evenhand.methods.terms import score_losses
 from evenhand.metrics.curvature import one_shot, spectral_norm, two_logit_curvature
 from evenhand.nets import NetSpec
 from evenhand.train import curvatures
-from evenhand.train.curvatures import curvatures_of, in_precision, measure_of, truth_losses
+from evenhand.train.curvatures import curvatures_of, in_precision, measure_of
 from evenhand.train.own_net import OwnNet
 from evenhand.train.parts import Part
 
@@ -102,6 +103,13 @@ def test_pieces_are_the_whole(kit, monkeypatch, assert_close):
     monkeypatch.setattr(curvatures, "_pieces", watched)
     assert_close(measured(trainer), whole, 1e-12)
     assert sizes == [64, 64, 22]
+
+
+def test_a_piece_has_whole_blocks_of_rows_so_that_neighbours_do_not_matter(kit):
+    trainer = kit.trainer(kit.task(), [0, 1, 2])
+    for n_runs in (3, 50, 700, 90_000):
+        trainer.predictor.stack.n_runs = n_runs
+        assert trainer.predictor.rows_at_a_time(1, curvatures.SMALLER) % 64 == 0
 
 
 def test_dropout_is_off_and_the_networks_stay_in_training_mode(kit):
@@ -193,11 +201,11 @@ def test_images(kit):
     assert torch.allclose(found, measured(trainer, dtype=torch.float64), rtol=0.05, atol=1e-3)
 
 
-def test_truth_losses_by_hand(assert_close):
+def test_losses_of_scores_by_hand(assert_close):
     scores = torch.tensor([[0.5, 0.25, 0.25], [0.0, 0.9, 0.1]])
-    assert_close(truth_losses(scores, torch.tensor([1, 0]))[:1], [1.3862944], 1e-6)
-    assert torch.isfinite(truth_losses(scores, torch.tensor([1, 0]))).all()
-    labels = truth_losses(torch.tensor([[0.5, 0.25]]), torch.tensor([[1, 0]]))
+    assert_close(score_losses(scores, torch.tensor([1, 0]))[:1], [1.3862944], 1e-6)
+    assert torch.isfinite(score_losses(scores, torch.tensor([1, 0]))).all()
+    labels = score_losses(torch.tensor([[0.5, 0.25]]), torch.tensor([[1, 0]]))
     assert_close(labels, [(0.6931472 + 0.2876821) / 2], 1e-6)
 
 

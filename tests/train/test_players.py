@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from evenhand.methods.base import Method
+from evenhand.methods.nets import Nets
 from evenhand.methods.terms import row_losses
 from evenhand.nets import NetSpec
 from evenhand.nets.head import Head
@@ -212,11 +213,11 @@ class Projection(Method):
         return g - (g * h).sum() / (h * h).sum() * h - self.alpha * h
 
 
-def projected(alphas, stacked, turn=("model", "domain"), method=Projection):
+def projected(alphas, stacked, turn=("model", "domain"), method=Projection, precision="float32"):
     builds = [lambda: {"model": Vector(), "critic": Vector()}] * len(alphas)
     stack = Stack(builds, [0] * len(alphas), torch.device("cpu"), stacked=stacked)
     hyper = {"alpha": torch.tensor(alphas)} if stacked else {}
-    recipe = Recipe(optimizer="sgd", rate=1.0, momentum=0.0)
+    recipe = Recipe(optimizer="sgd", rate=1.0, momentum=0.0, precision=precision)
     step = Step(method(alpha=alphas[0]), hyper, stack, Sizes((1,), 2, 1), recipe)
     shape = (len(alphas), 4) if stacked else (4,)
     zeros = torch.zeros(shape, dtype=torch.int64)
@@ -243,10 +244,16 @@ def test_combine_is_not_asked_where_the_crossed_network_does_not_move():
     assert found["critic"].tolist() == [0.0, -7.0]
 
 
-def test_combine_without_crossed_gradients_is_heard_too():
+@pytest.mark.parametrize("separate", [False, True])
+def test_combine_without_crossed_gradients_is_heard_too(separate):
     @dataclass(frozen=True)
     class Signs(Projection):
-        needs: ClassVar[Needs] = Needs()
+        needs: ClassVar[Needs] = Needs(separate_losses=separate)
+
+        def loss(self, nets, batch, state):
+            _, w = nets["model"](batch.x)
+            _, v = nets["critic"](batch.x)
+            return Out({"model": 3 * w[0] + w[1], "domain": 7 * v[1]}, state)
 
         def combine(self, grads):
             return {pair: {key: g.sign() for key, g in tensors.items()} for pair, tensors in grads.items()}
@@ -255,6 +262,38 @@ def test_combine_without_crossed_gradients_is_heard_too():
         found = projected([1.0], stacked=stacked, method=Signs)
         assert found["model"].flatten().tolist() == [-1.0, -1.0]
         assert found["critic"].flatten().tolist() == [0.0, -1.0]
+
+
+@dataclass(frozen=True)
+class Resting(Projection):
+    """The model's loss goes through the critic, which is at rest for it: one backward pass for both."""
+
+    needs: ClassVar[Needs] = Needs(separate_losses=True)
+
+    def loss(self, nets, batch, state):
+        _, w = nets["model"](batch.x)
+        _, still = nets.at_rest("critic")(batch.x)
+        _, v = nets["critic"](batch.x)
+        return Out({"model": (w * (still + 2)).sum() + self.alpha * w[0], "domain": 7 * v[1]}, state)
+
+    def combine(self, grads):
+        return grads
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize("stacked", [False, True])
+def test_losses_that_keep_to_their_own_networks_share_a_backward_pass(stacked, precision):
+    found = projected([1.0], stacked=stacked, method=Resting, precision=precision)
+    assert found["model"].flatten().tolist() == [-3.0, -2.0]
+    assert found["critic"].flatten().tolist() == [0.0, -7.0]
+
+
+def test_a_network_at_rest_has_no_gradient_in_one_s_own_loop_either():
+    model, critic = nn.Linear(3, 2), nn.Linear(3, 2)
+    x = torch.ones(4, 3, requires_grad=True)
+    Nets.of(model, Sizes((3,), 2, 1), critic=critic).at_rest("critic")(x).sum().backward()
+    assert critic.weight.grad is None
+    assert x.grad is not None
 
 
 # -- constraints --------------------------------------------------------------------------------------------

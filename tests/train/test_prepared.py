@@ -78,6 +78,22 @@ def test_it_goes_on_in_the_middle_of_the_second_phase(tmp_path):
         assert torch.equal(a, b)
 
 
+def test_there_must_be_room_for_the_pieces_and_all_of_them_joined(monkeypatch):
+    """Three runs, 200 rows to train on and 60 to validate on, six numbers of eight bytes; twice."""
+    trainer = ready()
+    monkeypatch.setattr(module, "room", lambda device: 2 * 3 * 260 * 6 * 8)
+    assert trainer.prepares(trainer.phases[1])
+    monkeypatch.setattr(module, "room", lambda device: 2 * 3 * 260 * 6 * 8 - 1)
+    assert not trainer.prepares(trainer.phases[1])
+
+
+@pytest.mark.parametrize("n_runs", [1, 2])
+def test_inputs_that_are_streamed_are_prepared_all_the_same(n_runs):
+    whole, streamed = ready(n_runs=n_runs).fit(), ready(n_runs=n_runs, resident=False).fit()
+    for a, b in zip(weights(whole), weights(streamed), strict=True):
+        assert torch.equal(a, b)
+
+
 def test_batches_that_are_shared_are_not_prepared():
     trainer = ready(recipe=Recipe(epochs=1, batch_size=32, share_batches=True))
     assert not trainer.prepares(trainer.phases[1])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import typer
@@ -18,8 +20,15 @@ def read(name: str) -> Study:
     """The study, checked; a file with several mistakes ends the program with all of them."""
     from evenhand.study.read import read_study
 
-    try:
+    with mistakes_told():
         return read_study(name)
+
+
+@contextmanager
+def mistakes_told() -> Iterator[None]:
+    """Several mistakes of one study, each on a line of its own; then the program ends."""
+    try:
+        yield
     except InputError as error:
         lines = str(error).splitlines()
         if len(lines) < 2:

@@ -81,7 +81,7 @@ def carried_out(study: Study, options: Options, quiet: bool) -> tuple[State, Sto
     from evenhand.study.driver import run_study
 
     latest = State(study.name)
-    with once_or_twice(quiet) as stop:
+    with study_file.mistakes_told(), once_or_twice(quiet) as stop:
         try:
             with following(study.name, quiet, stop.note) as show:
                 ended = run_study(study, options, lambda status: show(state_of(study.name, status)), stop)

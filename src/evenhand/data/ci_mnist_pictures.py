@@ -33,6 +33,7 @@ class Pictures:
     """All parts one after the other, as inputs of a task that are painted when they are asked for."""
 
     shape: tuple[int, ...] = (3, SIZE, SIZE)
+    dtype = torch.uint8
 
     def __init__(self, parts: Sequence[Picture]) -> None:
         self.parts = tuple(parts)

@@ -41,8 +41,9 @@ adult = load("adult")
 rows = adult.rows("test")[:1000]
 x = adult.scaling(adult.x[rows])  # what a network is given
 noisy = shift_inputs("gaussian", x, 0.03, seed=1, rows=rows, scaling=adult.scaling)
-assert torch.equal(noisy[10:20], shift_inputs("gaussian", x[10:20], 0.03, seed=1, rows=rows[10:20],
-                                              scaling=adult.scaling))
+assert torch.equal(
+    noisy[10:20], shift_inputs("gaussian", x[10:20], 0.03, seed=1, rows=rows[10:20], scaling=adult.scaling)
+)
 more_women = shift_rows("group-share:Female", adult, "test", 0.5, seed=1, protect=["sex"])
 ```
 

@@ -131,7 +131,7 @@ def check_fits(shift: Shift, kind: str) -> None:
     >>> check_fits(SHIFTS["blur"], "table")
     Traceback (most recent call last):
     evenhand.errors.InputError: the shift 'blur' is for images and these inputs are a table; shifts for
-    tables: gaussian, uniform, feature-dropout, covariate-resampling, group-share
+    tables: gaussian, uniform, feature-dropout, impulse, covariate-resampling, group-share
     """
     if kind in shift.fits:
         return

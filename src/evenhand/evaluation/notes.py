@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evenhand.evaluation.options import SMALL_GROUP, Options
+from evenhand.evaluation.options import SMALL_GROUP, Options, chosen_metrics
 from evenhand.evaluation.subject import Subject
 from evenhand.evaluation.values import GroupRow, MetricValue
+from evenhand.metrics.catalogue import CATALOGUE
 
 MOST_NAMES = 5
 UNEVEN = 10  # weights that make this many rows count as one are told
@@ -47,7 +48,15 @@ def notes_on(
         notes.append("fewer than two groups have rows: there is nothing to compare")
     partly = [key for key in ("tpr.gap", "fpr.gap", "ppv.gap") if key in metrics and metrics[key].undefined]
     notes += [f"{key}: {'; '.join(metrics[key].undefined[:2])}" for key in partly]
-    return notes
+    return notes + [
+        f"{key}: it needs {need}, and there are none here" for key, need in _lacking(metrics, options)
+    ]
+
+
+def _lacking(metrics: dict[str, MetricValue], options: Options) -> list[tuple[str, str]]:
+    """Metrics that were named and are not there, each with what it needs."""
+    named = chosen_metrics(options.metrics, list(CATALOGUE)) if options.metrics is not None else []
+    return [(key, CATALOGUE[key].needs) for key in named if key not in metrics]
 
 
 def _effective_rows(subject: Subject) -> float:

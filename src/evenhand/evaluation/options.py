@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evenhand.errors import InputError
+from evenhand.metrics.catalogue import CATALOGUE
 from evenhand.metrics.resample import Resampling
 from evenhand.metrics.view import Convention
 
@@ -61,6 +63,11 @@ def chosen_metrics(wanted: Sequence[str] | None, known: Sequence[str]) -> list[s
         return list(known)
     picked: list[str] = []
     for name in wanted:
+        if name in CATALOGUE and CATALOGUE[name].needs == "model":
+            raise InputError(
+                f"'{name}' is taken of a trained model, which predictions do not tell; call "
+                f'evenhand.equalized_robustness(fitted), or set numbers = ["{name}"] in a study'
+            )
         matching = [key for key in known if key == name or key.startswith(f"{name}.")]
         if not matching:
             raise ValueError(unknown_metric(name, known))

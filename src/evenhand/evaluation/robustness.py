@@ -59,6 +59,10 @@ class EqualizedRobustness:
         """What makes the number weaker than it looks: groups without a distance, rows of unknown group."""
         reasons = {self.groups[g]: reason for run in self.runs for g, reason in run.reasons.items()}
         found = [f"{name}: {reason}" for name, reason in reasons.items()]
+        if len(self.groups) < 2:
+            found.append(
+                "a distance needs two groups, and there is one: protect an attribute with more levels"
+            )
         flat = [
             name for name, own in zip(self.settings["runs"], self.curvatures, strict=True) if _is_flat(own)
         ]
@@ -129,8 +133,8 @@ def equalized_robustness(
     ((2,), True, ('female', 'male'))
     """
     sigmas = sigmas_of(kernels)
-    if permutations < 0:
-        raise InputError(f"permutations must be 0 or more, not {permutations}")
+    if isinstance(permutations, bool) or not isinstance(permutations, int) or permutations < 0:
+        raise InputError(f"permutations must be 0 or more, a whole number, not {permutations!r}")
     found = curved_of(net, task, protect, part, h, how)
     runs = tuple(
         delta_er(torch.from_numpy(c), torch.from_numpy(g), len(found.names), sigmas) for c, g in found.rows()

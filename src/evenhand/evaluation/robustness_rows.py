@@ -55,6 +55,7 @@ def curved_of(net: Any, task: Any, protect: Any, part: str, h: float, how: str) 
     if len(tasks) > 1:
         raise InputError("a module of one's own is measured on one task; call it once for each")
     names = protected(tasks[0], protect)
+    _check_rows(tasks, part)
     return _grouped((_of_module(net, tasks[0], part, h, how),), tasks, names, part, ("model",))
 
 
@@ -66,6 +67,8 @@ def _of_fit(fitted: Fitted, task: Any, protect: Any, part: str, h: float, how: s
         raise InputError(f"{len(tasks)} tasks for {len(fitted.seeds)} runs: give one, or one for each run")
     names = fitted.protect if protect is None else protected(tasks[0], protect)
     check_alike(tasks, names)
+    _check_task_of(fitted, tasks[0])
+    _check_rows(tasks, part)
     scalings = fitted.scalings if len(fitted.scalings) > 1 else fitted.scalings * len(tasks)
     own = tasks if len(tasks) == len(scalings) else tasks * len(scalings)  # rows as each run read its own
     scaled = [replace(one, scaling=scaling) for one, scaling in zip(own, scalings, strict=True)]
@@ -102,6 +105,7 @@ def _of_module(net: nn.Module, task: Task, part: str, h: float, how: str) -> Flo
     net.eval()
     try:
         with torch.no_grad():
+            _check_outputs(call, task, next(_pieces(task, part))[0][:1].to(place.device, dtype))
             found = [
                 measure(_loss(call, y.to(place.device)), x.to(place.device, dtype))
                 for x, y in _pieces(task, part)
@@ -110,6 +114,42 @@ def _of_module(net: nn.Module, task: Task, part: str, h: float, how: str) -> Flo
         for module, training in modes:
             module.training = training
     return torch.cat(found).to("cpu", torch.float64).numpy()
+
+
+def _check_rows(tasks: Sequence[Task], part: str) -> None:
+    for task in tasks:
+        if not len(task.rows(part)):
+            raise InputError(f"the part {part!r} of '{task.name}' has no rows to be measured on")
+
+
+def _check_task_of(fitted: Fitted, task: Task) -> None:
+    """The networks read inputs of one shape and tell the classes that they were trained on."""
+    expected = fitted.models[0].predictor.sizes.inputs
+    if task.input_shape != expected:
+        raise InputError(
+            f"a row of '{task.name}' has inputs of the shape {task.input_shape}; this model takes {expected}"
+        )
+    if task.classes != fitted.classes:
+        raise InputError(
+            f"the classes of '{task.name}' ({', '.join(task.classes[:5])}) are not those that were trained "
+            f"({', '.join(fitted.classes[:5])}); give the task of the fit"
+        )
+
+
+def _check_outputs(call: Callable[..., Any], task: Task, x: Tensor) -> None:
+    """A module that reads other inputs, or has other outputs, would fail later or be measured for nothing."""
+    try:
+        shape = tuple(call(x)[0].shape)
+    except RuntimeError as error:  # torch's word for shapes that do not fit
+        told = f"the module cannot read the inputs of the task '{task.name}', {tuple(x.shape[1:])} a row"
+        raise InputError(f"{told}: {error}") from error
+    single = not task.multi_label and task.n_classes == 2
+    wanted = [(1, task.n_classes), *([(1, 1)] if single else [])]
+    if shape not in wanted:
+        raise InputError(
+            f"the module gives {shape[1:]} outputs a row, and the task '{task.name}' asks for "
+            f"{task.n_classes} logits{', or 1' if single else ''}: {', '.join(task.classes[:5])}"
+        )
 
 
 def _loss(call: Callable[..., Any], y: Tensor) -> Callable[[Tensor], Tensor]:

@@ -157,10 +157,12 @@ def audit_under_shift(
     clean = assess(make(fitted, part, chosen.topk), chosen)
     samples = samples_of(fitted, part)
     drawn = 1 if draws_nothing(fitted, samples[0], shift, levels[-1]) else draws
-    curves = Bench(fitted, samples, clean, shift, chosen, drawn).curves(levels, tell)
+    bench = Bench(fitted, samples, clean, shift, chosen, drawn)
+    curves = bench.curves(levels, tell)
+    notes = notes_on_shift(curves, found, len(fitted.seeds), drawn, draws)
     return ShiftAudit(
         found, shift, levels, curves, clean, part, drawn, dict(fitted.facts),
-        (*clean.warnings, *notes_on_shift(curves, found, len(fitted.seeds), drawn, draws)), chosen,
+        (*clean.warnings, *notes, *bench.small(levels[-1])), chosen,
         datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     )  # fmt: skip
 

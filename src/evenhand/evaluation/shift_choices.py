@@ -49,6 +49,7 @@ def shift_of(key: str, task: Task) -> Shift:
 
 def tasks_of(fitted: Fitted, task: object, part: str) -> tuple[Task, ...]:
     """The tasks to be measured on: those of the fit, or the given one (one for each run is possible)."""
+    _check_fit(fitted)
     found = _given_tasks(task) if task is not None else fitted.tasks
     if not found:
         raise InputError(
@@ -72,6 +73,16 @@ def tasks_of(fitted: Fitted, task: object, part: str) -> tuple[Task, ...]:
     return found
 
 
+def _check_fit(fitted: object) -> None:
+    from evenhand.evaluation.fitted import Fitted
+
+    if not isinstance(fitted, Fitted):
+        raise InputError(
+            f"an audit under shift is of what evenhand.fit gave back, not of a {type(fitted).__name__}; a "
+            "module of your own is trained by evenhand.fit(module, ...)"
+        )
+
+
 def _given_tasks(task: Any) -> tuple[Task, ...]:
     from evenhand.evaluation.fit_arguments import tasks_of as named
 
@@ -88,7 +99,7 @@ def metrics_of(wanted: object) -> tuple[str, ...]:
     if names is None:
         raise InputError(f"metrics are keys such as 'tpr.gap', not {wanted!r}; see: evenhand list metrics")
     for name in names:
-        if name in CATALOGUE and name not in COUNT_METRICS:
+        if name in CATALOGUE and CATALOGUE[name].needs not in ("counts", "model"):
             raise InputError(
                 f"'{name}' is not made of counts alone, and so not measured under shift; name a metric that "
                 "is, such as 'tpr.gap' ('evenhand list metrics' tells what each needs)"

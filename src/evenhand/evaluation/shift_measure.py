@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand.data.shift_registry import find_shift
 from evenhand.evaluation.audit import Audit
 from evenhand.evaluation.measure import Frame, frame_of, measure
 from evenhand.evaluation.options import Options
 from evenhand.evaluation.runs import measure_runs
+from evenhand.evaluation.shift_notes import note_on_small
 from evenhand.evaluation.shift_resample import Resampled
 from evenhand.evaluation.shift_rows import Draw, Sample, clean_draw, counts_of, shifted_draw
 from evenhand.evaluation.shift_values import Curve, Point, curve_of, moved, point_of
@@ -64,6 +66,15 @@ class Bench:
                 points[key].append(point)
         tell(1.0, "done")
         return {key: curve_of(key, found) for key, found in points.items()}
+
+    def small(self, severity: float) -> tuple[str, ...]:
+        """Groups of the first sample that a shift of rows leaves with few rows, as sentences."""
+        if find_shift(self.shift)[0].acts_on != "rows":
+            return ()
+        sample, clean = self.samples[0], self.clean[0]
+        draw = shifted_draw(self.fitted, sample, self.shift, severity, self.options.seed + 1, clean)
+        sizes = sample.sizes(clean), sample.sizes(draw)
+        return note_on_small(sample.groups.names, *sizes, severity)
 
     def _draws(self, severity: float, drawing: Callable[[int], None]) -> list[list[Draw]]:
         """The draws of each sample."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from evenhand.arrays import Array
 from evenhand.data.shift_registry import Shift
+from evenhand.evaluation.options import SMALL_GROUP
 from evenhand.evaluation.shift_values import Curve
 
 
@@ -41,3 +43,20 @@ def notes_on_shift(
                     "its mean is over the others"
                 )
     return tuple(notes)
+
+
+def note_on_small(names: Sequence[str], before: Array, after: Array, severity: float) -> tuple[str, ...]:
+    """A sentence on groups of which a shift of rows leaves few: their gaps are wider by chance alone.
+
+    >>> note_on_small(["a", "b"], np.array([80, 20]), np.array([92, 8]), 0.6)[0][:47]
+    'at severity 0.6 few rows are left of b (8): a g'
+    """
+    few = [
+        f"{name} ({int(now):,})"
+        for name, was, now in zip(names, before, after, strict=True)
+        if now < SMALL_GROUP and now < was
+    ]
+    if not few:
+        return ()
+    told = f"at severity {severity:g} few rows are left of {', '.join(few)}: a gap between rates of few rows"
+    return (f"{told} is wider by chance alone, so that one that moved up need not be wider among more rows",)

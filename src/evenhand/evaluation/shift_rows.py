@@ -44,6 +44,11 @@ class Sample:
         """The labels `[N]`, or `[N, L]`."""
         return np.asarray(self.task.y[self.task.rows(self.part)])
 
+    def sizes(self, draw: Draw) -> Array:
+        """How many rows each group has in a draw."""
+        ids = self.groups.ids + 1  # unknown ones come first, and are cut off
+        return np.bincount(ids, draw.weights, minlength=self.groups.n_groups + 1)[1:]
+
     def counts(self, draw: Draw) -> list[Counts]:
         """The counts of each run."""
         n_classes = None if self.task.multi_label else self.task.n_classes

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evenhand.arrays import FloatArray
+from evenhand.errors import InputError
 from evenhand.evaluation.tradeoff_values import t_reach
 from evenhand.evaluation.values import NAN, MetricValue
 from evenhand.metrics.undefined import mean_defined
@@ -68,7 +69,11 @@ class Curve:
 
     def at(self, severity: float) -> Point:
         """The point of a severity that was measured."""
-        return next(point for point in self.points if point.severity == severity)
+        for point in self.points:
+            if point.severity == severity:
+                return point
+        there = ", ".join(f"{point.severity:g}" for point in self.points)
+        raise InputError(f"{self.key} was not measured at severity {severity!r}; it was at {there}")
 
 
 def point_of(severity: float, found: MetricValue, runs: int, moved: Moved | None = None) -> Point:

@@ -7,7 +7,7 @@ from torch import Tensor
 from evenhand.methods.curvature_layers import layered_gap
 from evenhand.methods.curvature_terms import curvature_gap
 from evenhand.methods.nets import Nets
-from evenhand.methods.terms import mask_of, row_losses
+from evenhand.methods.terms import label_losses, mask_of, row_losses
 from evenhand.metrics.mmd import KERNELS
 from evenhand.records import Batch
 
@@ -28,5 +28,15 @@ def outputs_gap(nets: Nets, batch: Batch, *, h: float | Tensor = 1.0, kernels: s
         return layered_gap(layers, batch.x, batch.y, mask, h, KERNELS[kernels])
     model = nets.measured()["model"]
     return curvature_gap(
-        lambda x: row_losses(model(x)[0], batch.y), batch.x, batch.g, sizes.n_groups, h=h, kernels=kernels
+        lambda x: _losses(model(x)[0], batch.y), batch.x, batch.g, sizes.n_groups, h=h, kernels=kernels
     )
+
+
+def _losses(logits: Tensor, y: Tensor) -> Tensor:
+    """`row_losses`, of two classes from the margin: the slope of a row that is sure and right is then not 0.
+
+    The slope of a softmax is 1 - p for the true class, which float32 rounds to 0 from a margin of 17 on.
+    """
+    if y.ndim == 1 and logits.shape[-1] == 2:
+        return label_losses(logits[:, 1] - logits[:, 0], y)
+    return row_losses(logits, y)

@@ -25,11 +25,11 @@ from evenhand.nets.affine import Affine
 
 
 class Passed(NamedTuple):
-    """Rows, as columns, on their way through the layers: what each is given, dm/dz of each, and p."""
+    """Rows, as columns, on their way through the layers: what each is given, dm/dz of each, and m."""
 
     given: list[Tensor]
     slopes: list[Tensor]
-    p: Tensor
+    margin: Tensor
 
 
 def layered_gap(
@@ -46,10 +46,11 @@ def layered_gap(
     still = _with_margin(layers)
     columns, first = x.detach().flatten(1).mT.contiguous(), still[0].weight
     here = _passed(still, columns)
+    r_here = _residue(here.margin, y)
     signs = (first.mT @ here.slopes[0]).sign_()  # of w; those of g = (p - y) w follow
     length = torch.linalg.vector_norm(signs, dim=0).clamp(min=1)
-    there = _passed(still, signs.mul_((here.p - y).sign() * h / length).add_(columns))
-    r_here, r_there = here.p - y, there.p - y
+    there = _passed(still, signs.mul_(r_here.sign() * h / length).add_(columns))
+    r_there = _residue(there.margin, y)
     change = first.mT @ (there.slopes[0] * r_there).sub_(here.slopes[0] * r_here)
     curvatures = (torch.linalg.vector_norm(change, dim=0).square() / h**2 + TINY).sqrt()
     value, slope = distance_and_slope(curvatures, mask, sigmas)
@@ -86,7 +87,13 @@ def _passed(layers: Sequence[Affine], columns: Tensor) -> Passed:
     for place in range(len(layers) - 1, 0, -1):
         back = ends.expand_as(given[place]) if len(slopes) == 1 else layers[place].weight.mT @ slopes[0]
         slopes.insert(0, _let_through(back, given[place]) if layers[place - 1].bends else back)
-    return Passed(given, slopes, margin.sigmoid())
+    return Passed(given, slopes, margin)
+
+
+def _residue(margin: Tensor, y: Tensor) -> Tensor:
+    """`p - y` with all its digits for rows that are sure and right, where float32 would round it to 0."""
+    side = 1 - 2 * y.to(margin.dtype)
+    return side * (side * margin).sigmoid()
 
 
 def _owed(
@@ -98,7 +105,7 @@ def _owed(
         t = start if place == 0 else layer.weight @ carried[-1]
         carried.append(_let_through(t, point.given[place + 1]) if layer.bends else t)
     along = (layers[-1].weight.mT * carried[-1]).sum(0)
-    r, q = sign * r, sign * point.p * (1 - point.p) * along
+    r, q = sign * r, sign * point.margin.sigmoid() * (-point.margin).sigmoid() * along
     given = [point.given[0] * q, *(a.mul_(q) for a in point.given[1:])]  # the first is not ours to change
     return [
         (slope @ a.add_(t * r).mT, (q[None] @ slope.mT)[0])

@@ -22,6 +22,7 @@ from evenhand.methods.curvature_terms import curvature_gap
 from evenhand.methods.fields import choice, number
 from evenhand.methods.nets import Nets
 from evenhand.methods.problem import Problem
+from evenhand.methods.terms import score_losses
 from evenhand.metrics.mmd import KERNELS
 from evenhand.records import Batch, Needs, Out, State
 
@@ -39,6 +40,8 @@ def with_curvature_matching(
     >>> matched.key, matched.gamma, matched.cm_gamma, isinstance(matched, LaftrDP)
     ('laftr-dp+cm', 2.0, 0.5, True)
     """
+    if not isinstance(method, Method):
+        raise InputError(f"curvature matching is added to a method, such as LaftrDP(), not to {method!r}")
     if isinstance(method, CurvatureMatching):
         raise InputError(f"the method '{method.key}' is matched already; change its fields cm_gamma and cm_h")
     own = {item.name: getattr(method, item.name) for item in fields(method)}
@@ -90,10 +93,10 @@ class CurvatureMatching(Method):
         if type(self).predict is Method.predict:  # from the outputs themselves, where nothing rounds to 0
             return outputs_gap(nets, batch, h=self.cm_h, kernels=self.cm_kernels)
         still, n_groups = nets.measured(), nets.sizes.n_groups
-        g = batch.g if self.asks().groups_at_test else torch.full_like(batch.g, -1)
+        seen = batch if self.asks().groups_at_test else _without_groups(batch)
 
         def losses(x: Tensor) -> Tensor:
-            return score_losses(self.predict(still, batch._replace(x=x, g=g), state), batch.y)
+            return score_losses(self.predict(still, seen._replace(x=x), state), batch.y)
 
         return curvature_gap(losses, batch.x, batch.g, n_groups, h=self.cm_h, kernels=self.cm_kernels)
 
@@ -113,21 +116,14 @@ class CurvatureMatching(Method):
         super().check(problem)
         if problem.sizes.n_groups < 2:
             raise InputError(f"the method '{self.key}' compares groups; this task has one only")
-        if self.model_inputs(problem) != problem.sizes.inputs:
+        prepared = any(phase.prepared for phase in self.phases())  # also where a code is as long as an input
+        if prepared or self.model_inputs(problem) != problem.sizes.inputs:
             raise InputError(
                 f"the method '{self.key}' cannot be had: its model reads a code that was learned before, so "
                 "that there is no gradient for the inputs; match curvatures of a method that reads the inputs"
             )
 
 
-def score_losses(scores: Tensor, y: Tensor) -> Tensor:
-    """The loss of each row `[B]` from probabilities `[B, C]`, or of each label, mean over labels `[B, L]`.
-
-    >>> score_losses(torch.tensor([[0.25, 0.75]]), torch.tensor([0])).exp().tolist()
-    [4.0]
-    """
-    smallest = torch.finfo(scores.dtype).tiny
-    if y.ndim == 2:
-        own = torch.where(y.bool(), scores, 1 - scores)
-        return -own.clamp(min=smallest).log().mean(-1)
-    return -scores.gather(-1, y[:, None])[:, 0].clamp(min=smallest).log()
+def _without_groups(batch: Batch) -> Batch:
+    unknown = None if batch.a is None else torch.full_like(batch.a, -1)
+    return batch._replace(g=torch.full_like(batch.g, -1), a=unknown)

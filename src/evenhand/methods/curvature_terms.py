@@ -93,9 +93,7 @@ def kernel_sums(values: Tensor, weights: Tensor, sigmas: Sequence[float]) -> Ker
     for sigma in narrower:  # in place: fresh memory of this size costs more than the arithmetic
         power, wide = _to_the(power, (wide / sigma) ** 2), sigma
         kernel, slopes = kernel.add_(power), slopes.add_(power, alpha=1 / sigma**2)
-    lines = (
-        weights.mT
-    )  # kernels are symmetric, and a product with few rows is faster than one with few columns
+    lines = weights.mT  # kernels are symmetric, and a product of few rows is faster than one of few columns
     both = (torch.cat([lines, lines * values]) @ slopes).mT
     return KernelSums((lines @ kernel).mT, *both.chunk(2, dim=1))
 

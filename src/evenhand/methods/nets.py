@@ -24,6 +24,10 @@ class Bound:
     def __call__(self, *inputs: Tensor, **options: Any) -> Any:
         return functional_call(self.template, self.parameters, inputs, options)
 
+    def at_rest(self) -> Bound:
+        """The same with parameters that no gradient reaches."""
+        return Bound(self.template, {key: value.detach() for key, value in self.parameters.items()})
+
 
 NO_NOISE: Mapping[str, Mapping[str, Tensor]] = {}
 
@@ -34,7 +38,8 @@ class Nets(Mapping[str, Network]):
     Dropout masks of the batch are handed to a network by themselves: called twice in one loss it sees the
     same masks, and `nets["model"](x, dropout=False)` sees none. `sizes`, `phase` and `turn` are plain values,
     so a loss may branch on them; `prepared` says that `batch.x` is what `Method.prepare` made of the inputs
-    already. In one's own loop: `Nets.of(model, problem.sizes)`.
+    already. `precision` is put around a network that is called in training: fewer bits, say. In one's own
+    loop: `Nets.of(model, problem.sizes)`.
     """
 
     def __init__(
@@ -46,15 +51,15 @@ class Nets(Mapping[str, Network]):
         turn: tuple[str, ...] = ("model",),
         noise: Mapping[str, Mapping[str, Tensor]] = NO_NOISE,
         prepared: bool = False,
-        resting: Mapping[str, Network] | None = None,
+        precision: Callable[[Network], Network] | None = None,
     ) -> None:
         self._networks = networks
         self._noise = noise
+        self._precision = precision
         self.sizes = sizes
         self.phase = phase
         self.turn = turn
         self.prepared = prepared
-        self._resting = networks if resting is None else resting
 
     @classmethod
     def of(cls, model: nn.Module, sizes: Sizes, **others: nn.Module) -> Nets:
@@ -66,10 +71,16 @@ class Nets(Mapping[str, Network]):
 
     def at_rest(self, name: str) -> Network:
         """The network as others may use it: gradients go through it to its inputs, not to its parameters."""
-        return self._called(self._resting[name], name)
+        network = self._networks[name]
+        if isinstance(network, nn.Module):
+            network = Bound(network, dict(network.named_parameters()))
+        return self._called(network.at_rest() if isinstance(network, Bound) else network, name)
 
     def measured(self) -> Nets:
-        """The networks as a prediction meets them: nothing dropped, batch statistics as remembered."""
+        """The networks as a prediction meets them: nothing dropped, batch statistics as remembered, all bits.
+
+        A difference of gradients, such as a curvature, would drown in the rounding of fewer bits.
+        """
         still = {name: _remembering(network) for name, network in self._networks.items()}
         return Nets(still, self.sizes, phase=self.phase, turn=self.turn, prepared=self.prepared)
 
@@ -82,6 +93,7 @@ class Nets(Mapping[str, Network]):
 
     def _called(self, network: Network, name: str) -> Network:
         masks = self._noise.get(name)
+        network = network if self._precision is None else self._precision(network)
 
         def call(*inputs: Tensor, dropout: bool = True, **options: Any) -> Any:
             if masks and dropout:
@@ -99,12 +111,11 @@ class Nets(Mapping[str, Network]):
 
 def _remembering(network: Network) -> Network:
     """A module that keeps batch statistics, or draws by itself, as in evaluation; others as they are."""
-    module = getattr(network, "network", network)  # what a change of precision is put around
-    if not isinstance(module, nn.Module) or getattr(module, "stackable", True):
+    if not isinstance(network, nn.Module) or getattr(network, "stackable", True):
         return network
 
     def call(*inputs: Tensor, **options: Any) -> Any:
-        learning = [part for part in module.modules() if part.training]
+        learning = [part for part in network.modules() if part.training]
         for part in learning:
             part.training = False
         try:

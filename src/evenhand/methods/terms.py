@@ -54,6 +54,19 @@ def probabilities(logits: Tensor, sizes: Sizes) -> Tensor:
     return torch.softmax(logits, dim=-1)
 
 
+def score_losses(scores: Tensor, y: Tensor) -> Tensor:
+    """The loss of each row `[B]` from scores: -log of the score of the truth; of several labels the mean.
+
+    >>> score_losses(torch.tensor([[0.25, 0.75], [0.0, 1.0]]), torch.tensor([0, 1])).exp().tolist()
+    [4.0, 1.0]
+    """
+    least = torch.finfo(scores.dtype).tiny  # a score of 0 has a finite loss, and no gradient
+    if y.ndim == 2:
+        truth = torch.where(y.to(torch.bool), scores, 1 - scores)
+        return -truth.clamp(min=least).log().mean(-1)
+    return -scores.gather(-1, y[:, None])[:, 0].clamp(min=least).log()
+
+
 def mask_of(ids: Tensor, n: int, dtype: torch.dtype = torch.float32) -> Tensor:
     """Which row belongs to which of n groups `[B, n]`; a row of unknown group belongs to none.
 

@@ -26,6 +26,7 @@ from torch import Tensor
 
 FAR = 9.0  # deviations that a gap between points may keep
 REACH = 8.7  # deviations after which a Gaussian is below the last digit of a float64
+LARGEST = 1e12  # deviations from 0: where a float64 is coarser than its kernels, gaps cannot be cut down
 NUMBERS_AT_ONCE = {"cpu": 1 << 19, "cuda": 1 << 26}
 
 
@@ -47,8 +48,8 @@ def summed_kernel(distances: Tensor, sigmas: Sequence[float]) -> Tensor:
 
 
 def waves_needed(values: Tensor, sigmas: Sequence[float]) -> float:
-    """How many waves stand for the kernels of these points; no number will do if a value is not finite."""
-    if values.numel() == 0 or not bool(values.isfinite().all()):
+    """How many waves stand for the kernels of these points; no number will do for NaN, or beyond LARGEST."""
+    if values.numel() == 0 or not bool((values.abs() <= LARGEST * max(sigmas)).all()):
         return math.inf
     return _many(_step(drawn_together(values, sigmas), sigmas), sigmas)
 

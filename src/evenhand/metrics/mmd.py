@@ -115,11 +115,15 @@ def permutation_p(
 ) -> float:
     """How often samples dealt anew are at least as far apart: (1 + how many) / (1 + times).
 
+    NaN where they have no distance.
+
     >>> permutation_p(torch.arange(9.0), torch.arange(9.0) + 40)
     0.001
     """
     values, n = torch.cat([a, b]), len(a)
     observed = mmd2(a, b, sigmas) - SAME
+    if observed.isnan():
+        return float("nan")
     generator = torch.Generator().manual_seed(seed)
     as_far = 0
     for start in range(0, times, DEALS_AT_ONCE):

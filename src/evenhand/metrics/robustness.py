@@ -113,9 +113,13 @@ def sigmas_of(kernels: str | Sequence[float]) -> tuple[float, ...]:
         near = get_close_matches(kernels, KERNELS, n=1)
         hint = f"; did you mean '{near[0]}'?" if near else ""
         raise InputError(f"there are no kernels {kernels!r}, only {', '.join(KERNELS)}{hint}")
-    found = tuple(float(sigma) for sigma in kernels)
+    wrong = InputError(f"the sigmas of kernels are positive numbers, at least one; not {kernels!r}")
+    try:
+        found = tuple(float(sigma) for sigma in kernels)
+    except (TypeError, ValueError):
+        raise wrong from None
     if not found or not all(0 < sigma < np.inf for sigma in found):
-        raise InputError(f"the sigmas of kernels are positive numbers, at least one; not {found}")
+        raise wrong
     return found
 
 

@@ -15,7 +15,7 @@ from evenhand.methods.base import Method, float_fields
 from evenhand.methods.problem import Problem
 from evenhand.nets.registry import NetSpec
 from evenhand.study.records import Bucket, PlannedRun, RunSpec, canonical
-from evenhand.study.tasks import load_method, load_task
+from evenhand.study.tasks import load_method, look_at_task
 from evenhand.train.building import networks_of
 from evenhand.train.fit import stack_size_for
 from evenhand.train.runs import Run
@@ -33,7 +33,7 @@ def plan(
     workers: int = 1,
     threads: int = 1,
     stack: int | None = None,
-    task_of: TaskOf = load_task,
+    task_of: TaskOf = look_at_task,
 ) -> list[Bucket]:
     """Buckets of runs that can be trained together, the costliest first.
 
@@ -41,7 +41,7 @@ def plan(
     method and its fields that are no numbers, the recipe apart from its numbers. `stack` limits how many are
     trained side by side; unless given, it is what the device's memory or cache can hold.
     """
-    device = torch.device(device)
+    device, task_of = torch.device(device), _kept(task_of)
     alike: dict[str, list[PlannedRun]] = {}
     signatures: dict[str, Any] = {}
     for run in runs:
@@ -53,6 +53,20 @@ def plan(
             size = min(size, max(LEAST_TO_SHARE, math.ceil(len(members) / workers)))
         found += _cut(members, size, each, threads, device.type)
     return sorted(found, key=lambda bucket: -bucket.cost)
+
+
+def _kept(task_of: TaskOf) -> TaskOf:
+    """The same, asked once for each task that holds no inputs in memory; others would fill it."""
+    found: dict[str, Task] = {}
+
+    def kept(data: str, knobs: Any) -> Task:
+        key = canonical([data, dict(knobs)])
+        task = found[key] if key in found else task_of(data, knobs)
+        if not isinstance(task.x, torch.Tensor):
+            found[key] = task
+        return task
+
+    return kept
 
 
 def _key(spec: RunSpec, task_of: TaskOf, signatures: dict[str, Any]) -> str:
@@ -78,7 +92,7 @@ def _signature(task: Task, protect: Sequence[str]) -> list[Any]:
     """The shape of a task: tasks of one shape are trained in one stack."""
     rows = {part: len(places) for part, places in task.split.items()}
     levels = [len(task.attribute(name).levels) for name in protect]
-    kind = str(task.x.dtype) if isinstance(task.x, torch.Tensor) else f"lazy {id(task.x)}"
+    kind = str(getattr(task.x, "dtype", None) or f"lazy {id(task.x)}")  # what will be painted has a type too
     return [task.input_shape, kind, len(task), rows, len(task.classes), task.multi_label, levels]
 
 

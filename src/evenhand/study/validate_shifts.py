@@ -37,8 +37,11 @@ def check_shifts(study: Study, mistakes: Mistakes) -> None:
 def _is_sound(shift: ShiftSpec, study: Study, mistakes: Mistakes) -> bool:
     """Whether a shift can be spelled out; what is wrong with it is noted."""
     wrong = [*_wrong(shift, study), *_wrong_severities(shift)]
+    block: KeyPath = ("shift", shift.name)
     for keys, reason in wrong:
-        mistakes.add(("shift", shift.name, *keys), reason)
+        lost = mistakes.line((*block, *keys)) == mistakes.line(block)  # one severity may stand in a list
+        listed = lost and keys == ("severity",) and mistakes.line(block)
+        mistakes.add((*block, "severities") if listed else (*block, *keys), reason)
     return not wrong
 
 

@@ -18,6 +18,7 @@ from torch.func import functional_call, vmap
 
 from evenhand.errors import InputError
 from evenhand.methods.nets import Network
+from evenhand.methods.terms import score_losses
 from evenhand.metrics.curvature import Loss, one_shot, spectral_norm
 from evenhand.records import State
 from evenhand.train.evaluate import Predictor
@@ -48,8 +49,9 @@ def curvatures_of(
     if dtype is None:
         dtype = predictor.stack.dtype if predictor.convolves() else torch.float64
     one = partial(_one, predictor.scorer(partial(_networks, predictor, dtype)), measure)
+    parameters = {name: _cast(values, dtype) for name, values in predictor.stack.parameters.items()}
     found = [
-        _each_run(one, predictor, state, dtype, x.to(dtype), y, g)
+        _each_run(one, predictor, parameters, state, x.to(dtype), y, g)
         for x, y, g in _pieces(predictor, part, tasks)
     ]
     return torch.cat(found, dim=1)
@@ -64,26 +66,9 @@ def measure_of(how: str, h: float = 1.0) -> Callable[[Loss, Tensor], Tensor]:
     """
     if how not in HOWS:
         raise InputError(f"there is no way {how!r} to measure curvature; there are: {', '.join(HOWS)}")
-    if not 0 < abs(h) < float("inf"):
-        raise InputError(f"the step h of the one-shot estimate must be a number other than 0, not {h}")
+    if not isinstance(h, int | float) or not 0 < abs(h) < float("inf"):
+        raise InputError(f"the step h of the one-shot estimate must be a number other than 0, not {h!r}")
     return partial(one_shot, h=h) if how == "one-shot" else spectral_norm
-
-
-def truth_losses(scores: Tensor, y: Tensor) -> Tensor:
-    """-log of the score of the truth `[B]`; of several labels the mean.
-
-    >>> truth_losses(torch.tensor([[0.5, 0.5], [0.0, 1.0]]), torch.tensor([0, 1])).exp().tolist()
-    [2.0, 1.0]
-    """
-    if y.ndim == 2:
-        truth = torch.where(y.to(torch.bool), scores, 1 - scores)
-        return -truth.clamp(min=_least(scores)).log().mean(-1)
-    truth = scores.gather(-1, y[:, None])[:, 0]
-    return -truth.clamp(min=_least(scores)).log()
-
-
-def _least(scores: Tensor) -> float:
-    return torch.finfo(scores.dtype).tiny
 
 
 def _one(
@@ -97,20 +82,19 @@ def _one(
     g: Tensor,
 ) -> Tensor:
     """The curvatures of some rows `[B]` in one run."""
-    return measure(lambda inputs: truth_losses(scores_of(parameters, hyper, state, inputs, g), y), x)
+    return measure(lambda inputs: score_losses(scores_of(parameters, hyper, state, inputs, g), y), x)
 
 
 @torch.no_grad()
 def _each_run(
     one: Callable[..., Tensor],
     predictor: Predictor,
+    parameters: Parameters,
     state: State,
-    dtype: torch.dtype,
     *rows: Tensor,
 ) -> Tensor:
     """`[R, B]`: rows `[B, ...]` seen by all runs, or `[R, B, ...]`."""
     stack, hyper, own = predictor.stack, predictor.hyper, rows[-1].ndim > 1
-    parameters = {name: _cast(values, dtype) for name, values in stack.parameters.items()}
     stack.mode(training=False)
     try:
         if not stack.stacked:
@@ -149,7 +133,7 @@ def _pieces(
     predictor: Predictor, part: Seen, tasks: Tensor | None
 ) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     runs = predictor.stack.n_runs if tasks is not None else 1
-    rows = max(64, predictor.rows_at_a_time(runs) // SMALLER)
+    rows = predictor.rows_at_a_time(runs, SMALLER)
     for start in range(0, part.n, rows):
         places = torch.arange(start, min(start + rows, part.n), device=part.device)
         x, y, g, _ = part.take(places if tasks is None else places.expand(runs, -1), tasks)

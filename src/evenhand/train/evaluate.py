@@ -117,8 +117,10 @@ class Predictor:
             x, _, g, _ = part.take(places.expand(runs, -1) if own else places, tasks)
             yield x, g
 
-    def rows_at_a_time(self, own: int) -> int:
+    def rows_at_a_time(self, own: int, smaller: int = 1) -> int:
         """How many rows are looked at in one piece, if so many runs have rows of their own.
+
+        `smaller`: how many times as much memory a row takes as its scores do.
 
         A multiple of 64: a matrix product then rounds every row as it would without pieces, so that the
         scores of a run do not depend on how many runs are beside it.
@@ -126,7 +128,7 @@ class Predictor:
         numbers = MOST_NUMBERS if self.stack.device.type == "cuda" else MOST_NUMBERS >> 3
         width = max(1, math.prod(self.sizes.inputs))
         own = self.stack.n_runs if self.convolves() else own  # pictures inside are as large as an input
-        most = min(numbers // (width * own), (numbers >> 3) // self.stack.n_runs)
+        most = min(numbers // (width * own), (numbers >> 3) // self.stack.n_runs) // smaller
         return max(64, most - most % 64)
 
     def convolves(self) -> bool:

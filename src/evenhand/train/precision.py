@@ -46,5 +46,4 @@ def in_bfloat16(network: Callable[..., Any]) -> Callable[..., Any]:
             found = network(*inputs, **options)
         return tree_map_only(Tensor, Tensor.float, found)
 
-    call.network = network  # type: ignore[attr-defined]  # for those who must know its batch statistics
     return call

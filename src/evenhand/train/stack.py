@@ -99,11 +99,6 @@ class Stack:
             return dict(self.templates)
         return {name: Bound(self.templates[name], values) for name, values in parameters.items()}
 
-    def resting(self, parameters: Mapping[str, Mapping[str, Tensor]]) -> dict[str, Network]:
-        """The same with parameters that no gradient reaches."""
-        still = {name: {k: v.detach() for k, v in values.items()} for name, values in parameters.items()}
-        return {name: Bound(self.templates[name], values) for name, values in still.items()}
-
     def mode(self, training: bool) -> None:
         """Batch statistics and the like behave as in training, or as in evaluation."""
         for template in self.templates.values():

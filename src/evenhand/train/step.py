@@ -1,12 +1,11 @@
 """One step: losses, gradients, updates. The same code for one run and for a stack of thousands.
 
-A stack's losses come from `torch.func.vmap` over the method's pure loss. Gradients are ordinary autograd
-outside it: runs are independent, so the gradient of the sum of their losses is the stack of their gradients.
+A stack's losses come from `torch.func.vmap` over the method's pure loss; for gradients see `Gradients`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,14 +14,13 @@ from torch import Tensor
 from torch.func import vmap
 
 from evenhand.methods.base import Method
-from evenhand.methods.nets import Nets, Network
+from evenhand.methods.nets import Nets
 from evenhand.records import Batch, Sizes, State
+from evenhand.train.gradients import Gradients
 from evenhand.train.optim import Optimizer
 from evenhand.train.precision import in_bfloat16
 from evenhand.train.recipe import Recipe
 from evenhand.train.stack import Parameters, Stack, in_lines
-
-Grads = dict[tuple[str, str], dict[str, Tensor]]
 
 
 class Step:
@@ -48,10 +46,13 @@ class Step:
         self.method, self.hyper, self.stack, self.sizes = method, dict(hyper), stack, sizes
         self.recipe, self.phase, self.shared, self.prepared = recipe, phase, shared, prepared
         self.players = method.players()
+        self.gradients = Gradients(method, self.hyper, stack)
         self.optimizers = {player: Optimizer(recipe) for player in self.players}
         for player, optimizer in self.optimizers.items():
             optimizer.start(self._blocks(player))
         self._compiled = compiled
+        if compiled:  # all steps share their code, and torch compiles one piece of code eight times at most
+            torch.compiler.reset()
         self._losses: dict[tuple[str, ...], Callable[..., Any]] = {}
 
     def _leaves(self, player: str) -> list[tuple[str, str, Tensor]]:
@@ -75,7 +76,7 @@ class Step:
     ) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
         """Take one turn: the networks of its players move. Losses before it, state after it, and logs."""
         losses, state, logs = self._loss(turn)(self._moving(turn), self.hyper, state, batch, noise)
-        grads = self._gradients(losses, turn)
+        grads = self.gradients.of(losses, turn)
         for player in turn:
             gradients = [grads[player, network][key] for network, key, _ in self._leaves(player)]
             rows = [in_lines(grad.reshape(self.stack.n_runs, -1)) for grad in gradients]
@@ -86,7 +87,7 @@ class Step:
 
     def _moving(self, turn: tuple[str, ...]) -> Parameters:
         """The parameters, without gradient where a network rests: compiled, it would be computed anyway."""
-        moving = self._networks(turn)
+        moving = self.gradients.networks(turn)
         return {
             name: values if name in moving else {key: value.detach() for key, value in values.items()}
             for name, values in self.stack.parameters.items()
@@ -99,7 +100,8 @@ class Step:
         return self._losses[turn]
 
     def _single(self, turn: tuple[str, ...]) -> Callable[..., Any]:
-        asked = {*turn, *(player for player, _ in self._crossed(turn))}
+        asked = {*turn, *(player for player, _ in self.gradients.crossed(turn))}
+        precision = in_bfloat16 if self.recipe.precision == "bfloat16" else None
 
         def losses(
             parameters: Parameters,
@@ -108,12 +110,9 @@ class Step:
             batch: Batch,
             noise: Mapping[str, Any],
         ) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
-            networks, resting = self.stack.networks(parameters), self.stack.resting(parameters)
-            if self.recipe.precision == "bfloat16":
-                networks, resting = _in_bfloat16(networks), _in_bfloat16(resting)
             nets = Nets(
-                networks, self.sizes, phase=self.phase, turn=turn,
-                noise=noise, prepared=self.prepared, resting=resting,
+                self.stack.networks(parameters), self.sizes, phase=self.phase, turn=turn,
+                noise=noise, prepared=self.prepared, precision=precision,
             )  # fmt: skip
             out = replace(self.method, **hyper).loss(nets, batch, state)
             # a compiled backward pass goes through every loss that has a gradient, asked for or not
@@ -140,54 +139,6 @@ class Step:
 
         return losses
 
-    def _gradients(self, losses: Mapping[str, Tensor], turn: tuple[str, ...]) -> Grads:
-        """The gradient of each moving player's loss on its own networks, and what the method asked for."""
-        wanted = [(player, network) for player in turn for network in self.players[player]]
-        crossed = self._crossed(turn)
-        if self.method.needs.separate_losses:
-            return self._gradient_of(torch.stack([losses[player] for player in turn]), wanted, keep=False)
-        grads: Grads = {}
-        by_player: dict[str, list[tuple[str, str]]] = {}
-        for player, network in dict.fromkeys([*wanted, *crossed]):
-            by_player.setdefault(player, []).append((player, network))
-        for place, (player, pairs) in enumerate(by_player.items()):
-            last = place == len(by_player) - 1
-            grads.update(self._gradient_of(losses[player], pairs, keep=not last))
-        if type(self.method).combine is Method.combine or (self.method.needs.cross_gradients and not crossed):
-            return grads
-        combine = vmap(self._combine) if self.stack.stacked else self._combine
-        return combine(self.hyper, grads)
-
-    def _combine(self, hyper: Mapping[str, Any], grads: Grads) -> Grads:
-        found = replace(self.method, **hyper).combine(grads)
-        return {pair: dict(tensors) for pair, tensors in found.items()}
-
-    def _networks(self, turn: tuple[str, ...]) -> set[str]:
-        return {network for player in turn for network in self.players[player]}
-
-    def _crossed(self, turn: tuple[str, ...]) -> list[tuple[str, str]]:
-        """The crossed gradients that matter in this turn: those of networks that move."""
-        moving = self._networks(turn)
-        return [pair for pair in self.method.needs.cross_gradients if pair[1] in moving]
-
-    def _gradient_of(self, loss: Tensor, pairs: Sequence[tuple[str, str]], keep: bool) -> Grads:
-        """The gradient of a loss on the networks of these (player, network)."""
-        leaves = [
-            (pair, key, leaf)
-            for pair in pairs
-            for key, leaf in self.stack.parameters[pair[1]].items()
-            if leaf.requires_grad
-        ]
-        inputs = [leaf for _, _, leaf in leaves]
-        if not inputs or not loss.requires_grad:  # a loss that no moving network has a part in
-            found: tuple[Tensor | None, ...] = (None,) * len(inputs)
-        else:
-            found = torch.autograd.grad(loss.sum(), inputs, retain_graph=keep, allow_unused=True)
-        grads: Grads = {pair: {} for pair in pairs}
-        for (pair, key, leaf), grad in zip(leaves, found, strict=True):
-            grads[pair][key] = torch.zeros_like(leaf) if grad is None else grad
-        return grads
-
     def _constrain(self, state: State) -> None:
         """Hand the parameters to the method after the step, if it has anything to say about them."""
         if type(self.method).constrain is Method.constrain:
@@ -201,10 +152,6 @@ class Step:
 
     def _constrained(self, hyper: Mapping[str, Any], parameters: Parameters, state: State) -> dict[str, Any]:
         return dict(replace(self.method, **hyper).constrain(parameters, state))
-
-
-def _in_bfloat16(networks: Mapping[str, Network]) -> dict[str, Network]:
-    return {name: in_bfloat16(network) for name, network in networks.items()}
 
 
 def _dims(tree: Mapping[str, Any]) -> dict[str, Any]:

@@ -167,8 +167,9 @@ class Trainer:
     def prepares(self, phase: Phase) -> bool:
         """Whether inputs are prepared once: not where they change from step to step, or have no room."""
         own = not self.batches.shared and self.recipe.augment == "none"
-        numbers = math.prod(self.method.model_inputs(self.train.problems[0])) * self.train.n
-        fits = self.stack.n_runs * numbers * self.dtype.itemsize <= room(self.device)
+        rows = self.train.n + (0 if self.validation is None else self.validation.n)
+        numbers = math.prod(self.method.model_inputs(self.train.problems[0])) * rows * self.stack.n_runs
+        fits = 2 * numbers * self.dtype.itemsize <= room(self.device)  # pieces, and then all of them joined
         return phase.prepared and own and fits
 
     def _seen(self, part: Part, step: Step) -> Part | PreparedPart:

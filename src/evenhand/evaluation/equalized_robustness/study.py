@@ -45,6 +45,10 @@ def paper(store: Any, folder: Path | str, progress: Progress | None = None) -> d
 def compute(store: Any, tell: Progress = lambda words: None) -> dict[str, Any]:
     """Everything that is said of a store, finished or not, as plain values; NaN is None."""
     frame = Frame.open(store)
+    if frame.study.get("name") != NAME:
+        raise InputError(
+            f"this is the study {frame.study.get('name')!r}, not {NAME!r}; give the folder of the latter"
+        )
     if not frame.done.any():
         raise InputError(f"no run of this study is done: there is nothing to show of {NAME}")
     tell("setting our numbers beside the paper's")
