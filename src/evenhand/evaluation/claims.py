@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from evenhand.errors import InputError
 
@@ -62,6 +63,21 @@ def check(row: Mapping[str, str]) -> None:
     missing = [column for column in ("claim", "study", *wanted) if not row[column]]
     if missing:
         raise InputError(f"claim {name}: {row['verdict']!r} needs {', '.join(missing)}")
+
+
+def refuse_small(study: Mapping[str, Any]) -> None:
+    """Refuse to answer claims from the smoke form of a study, which has no smaller form itself.
+
+    >>> refuse_small({"name": "ci-mnist", "smoke": None})
+    Traceback (most recent call last):
+    evenhand.errors.InputError: these are runs of 'ci-mnist' in small (--smoke), which answer no claim;
+    give the folder of the whole study
+    """
+    if study.get("smoke") is None:
+        raise InputError(
+            f"these are runs of '{study['name']}' in small (--smoke), which answer no claim; "
+            "give the folder of the whole study"
+        )
 
 
 def update(path: Path | str, answers: Mapping[str, Mapping[str, str]]) -> None:

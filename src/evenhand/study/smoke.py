@@ -54,6 +54,7 @@ def smoke_form(study: Study, spec: SmokeSpec | None = None) -> Study:
     report = study.report if study.report.base in called else replace(study.report, base="")
     return replace(
         study,
+        title=f"{study.title or study.name} (in small, to see that it runs: its numbers tell nothing)",
         smoke=None,
         tasks=tasks,
         groupings=_kept(study.groupings, spec.groupings, names),

@@ -10,7 +10,7 @@ from pathlib import Path
 from evenhand.errors import InputError
 from evenhand.evaluation.ci_mnist.answers import answers
 from evenhand.evaluation.ci_mnist.study import paper
-from evenhand.evaluation.claims import update
+from evenhand.evaluation.claims import refuse_small, update
 from evenhand.study.store import Store
 
 
@@ -23,6 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     try:
         with Store.open(chosen.folder, readonly=True) as store:
+            if chosen.claims:
+                refuse_small(store.study())
             body = paper(store, chosen.out or chosen.folder, lambda words: print(words, file=sys.stderr))
         if chosen.claims:
             update(chosen.claims, answers(body))

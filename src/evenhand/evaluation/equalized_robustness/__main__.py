@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evenhand.errors import InputError
-from evenhand.evaluation.claims import update
+from evenhand.evaluation.claims import refuse_small, update
 from evenhand.evaluation.equalized_robustness.claims import answers
 from evenhand.evaluation.equalized_robustness.study import compute, paper
 from evenhand.study.store import Store
@@ -42,6 +42,8 @@ def _write(folder: Path, page: Path | None, out: Path | None, claims: str | None
         sys.stderr.write(f"{words}\n")
 
     with Store.open(folder, readonly=True) as store:
+        if claims:
+            refuse_small(store.study())
         body = compute(store, tell) if page else paper(store, out or folder, tell)
     if page:
         written = write_page(body, page, out or page.with_suffix(""))
