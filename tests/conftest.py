@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # readline has put it into the environment, and tables would be cut to it.
 for name in ("COLUMNS", "LINES"):
     os.environ.pop(name, None)
+
+# Tests begun in the background of a shell inherit an ignored Ctrl-C, and so would the commands that they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def with_floats(value: Any) -> Any:

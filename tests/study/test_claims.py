@@ -38,6 +38,7 @@ random.Random(int(sys.argv[3])).shuffle(names)
 for name in names:
     if store.claim(name, owner):
         print(name, flush=True)
+        time.sleep(0.002)  # on a busy machine the other one would otherwise find everything taken
 print("end", flush=True)
 sys.stdin.readline()
 """
