@@ -33,7 +33,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 for name in ("COLUMNS", "LINES"):
     os.environ.pop(name, None)
 
-# Tests begun in the background of a shell inherit an ignored Ctrl-C, and so would the commands that they start.
+# Tests begun in the background of a shell inherit an ignored Ctrl-C, and so would commands that they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
