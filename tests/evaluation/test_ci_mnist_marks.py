@@ -191,7 +191,7 @@ def test_only_the_section_of_the_page_is_written(body, tmp_path):
     levels = (tmp_path / "results" / "marks.md").read_text(encoding="utf-8")
     assert levels.count("| (0.5, 0.5) | ") == 3 * 3 + 2 + 2 * 3
     (tmp_path / "other.md").write_text("no comments", encoding="utf-8")
-    with pytest.raises(InputError, match=r"other\.md has no lines"):
+    with pytest.raises(InputError, match=r"other\.md needs the two lines"):
         write_page(body, tmp_path / "other.md", tmp_path / "results")
 
 

@@ -306,7 +306,7 @@ def test_only_the_section_of_the_page_is_written(tmp_path):
     tables = (tmp_path / "results" / "correlations.md").read_text(encoding="utf-8")
     assert tables.count("| adult, sex | impulse | 0.1 |") == 1
     (tmp_path / "other.md").write_text("no comments", encoding="utf-8")
-    with pytest.raises(InputError, match=r"other\.md has no lines"):
+    with pytest.raises(InputError, match=r"other\.md needs the two lines"):
         write_page(body, tmp_path / "other.md", tmp_path / "results")
 
 
@@ -335,4 +335,4 @@ def test_from_runs_to_the_page(tmp_path, capsys):
     assert "27 of 27 runs are done. titanic, sex: " in text
     assert "| gaussian | 0.1 |" in text
     assert main([*given[:2], str(tmp_path / "none.md")]) == 2
-    assert "none.md has no lines" in capsys.readouterr().err
+    assert "none.md needs the two lines" in capsys.readouterr().err

@@ -2,38 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-from evenhand.errors import InputError
 from evenhand.evaluation.ci_mnist_marks.answers import compute
 from evenhand.evaluation.ci_mnist_marks.layout import NAME
 from evenhand.evaluation.ci_mnist_marks.page import write_page
-from evenhand.study.results import RESULTS
-from evenhand.study.store import Store
+from evenhand.evaluation.page_command import run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write what a store says into the page, figure and long tables beside its published runs."""
-    parser = argparse.ArgumentParser(prog="python -m evenhand.evaluation.ci_mnist_marks", description=__doc__)
-    parser.add_argument("folder", type=Path, help="folder of the study: it holds study.sqlite")
-    parser.add_argument("--page", type=Path, required=True, help="Markdown file that holds the two comments")
-    parser.add_argument("--results", type=Path, default=RESULTS / NAME, help="folder of figure and tables")
-    parser.add_argument("--json", type=Path, help="file for all numbers")
-    chosen = parser.parse_args(arguments)
-    try:
-        with Store.open(chosen.folder, readonly=True) as store:
-            body = compute(store)
-        write_page(body, chosen.page, chosen.results)
-    except InputError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
-    if chosen.json:
-        chosen.json.write_text(json.dumps(body, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return 0
+    """Write what a store says into the page of the study."""
+    return run("evenhand.evaluation.ci_mnist_marks", __doc__, NAME, compute, write_page, arguments)
 
 
 if __name__ == "__main__":

@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evenhand.errors import InputError
 from evenhand.evaluation.ci_mnist_marks import tables, words
 from evenhand.evaluation.ci_mnist_marks.layout import BOTH, COLOURS, DECLARED
 from evenhand.evaluation.ci_mnist_marks.picture import TITLE, picture
+from evenhand.report.marked_page import filled, link, marks_of, written
 from evenhand.report.study_table_files import to_markdown
 from evenhand.report.study_tables import Table
 
 Json = Mapping[str, Any]
-BEGIN, END = "<!-- numbers: begin -->", "<!-- numbers: end -->"
+MARKED = "numbers"
+BEGIN, END = marks_of(MARKED)
 FIGURE, REST = "figures/marks.svg", "marks.md"
 SMALLEST = (words.of_fall, words.of_recovery, words.of_unchosen)
 
 
 def write_page(body: Json, page: Path, results: Path) -> None:
     """Write figure and long tables into the folder of results, the answers between the page's comments."""
-    text = page.read_text(encoding="utf-8") if page.is_file() else ""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise InputError(f"{page} has no lines {BEGIN} and {END}; add both where the numbers shall stand")
-    (results / FIGURE).parent.mkdir(parents=True, exist_ok=True)
-    (results / FIGURE).write_text(picture(body), encoding="utf-8")
-    (results / REST).write_text(long_tables(body), encoding="utf-8")
-    beside = Path(os.path.relpath(results, page.parent)).as_posix()
-    page.write_text(f"{before}{BEGIN}\n\n{answers(body, beside)}\n\n{END}{after}", encoding="utf-8")
+    texts = {
+        page: filled(page, MARKED, f"\n{answers(body, link(results, page))}\n\n"),
+        results / FIGURE: picture(body),
+        results / REST: long_tables(body),
+    }
+    for path, text in texts.items():
+        written(path, text)
 
 
 def answers(body: Json, results: str) -> str:

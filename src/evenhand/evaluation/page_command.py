@@ -1,0 +1,39 @@
+"""The command that reads a store and writes the page of its study, for studies that have one of their own."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evenhand.errors import InputError
+from evenhand.study.results import RESULTS
+from evenhand.study.store import Store
+
+Compute = Callable[[Store], Mapping[str, Any]]
+Write = Callable[[Mapping[str, Any], Path, Path], None]
+
+
+def run(
+    program: str, about: str, name: str, compute: Compute, write: Write, arguments: Sequence[str] | None
+) -> int:
+    """Write what a store says into the page, figures and tables beside its published runs; 2 if refused."""
+    parser = argparse.ArgumentParser(prog=f"python -m {program}", description=about)
+    parser.add_argument("folder", type=Path, help="folder of the study: it holds study.sqlite")
+    parser.add_argument("--page", type=Path, required=True, help="Markdown file that holds the two comments")
+    parser.add_argument("--results", type=Path, default=RESULTS / name, help="folder of figures and tables")
+    parser.add_argument("--json", type=Path, help="file for all numbers")
+    chosen = parser.parse_args(arguments)
+    try:
+        with Store.open(chosen.folder, readonly=True) as store:
+            body = compute(store)
+        write(body, chosen.page, chosen.results)
+    except InputError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    if chosen.json:
+        chosen.json.write_text(json.dumps(body, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return 0
