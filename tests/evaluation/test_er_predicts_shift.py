@@ -7,8 +7,10 @@ import pytest
 from scipy.stats import rankdata, spearmanr
 
 from evenhand.errors import InputError
+from evenhand.evaluation.claims import read_claims
 from evenhand.evaluation.er_predicts_shift import answer, write_page
 from evenhand.evaluation.er_predicts_shift.__main__ import main
+from evenhand.evaluation.er_predicts_shift.claims import answers as claims_of
 from evenhand.evaluation.er_predicts_shift.judging import side, together
 from evenhand.evaluation.er_predicts_shift.layout import CHANGE, ER, GAP, KERNELS, LEVEL, NAME, PREDICTORS
 from evenhand.evaluation.er_predicts_shift.layout import TIMES as TIMES_DECLARED
@@ -283,6 +285,17 @@ def _page(body):
     return answers(body, "results")
 
 
+def test_the_claims_file_is_filled_from_the_answers():
+    found = claims_of(answer(Frame(pull=0.4), 200) | {"done": 80})
+    assert {name: row["verdict"] for name, row in found.items()} == {"S4.3": "holds", "S4.4": "holds"}
+    assert found["S4.3"]["effect"].startswith("rho of delta ER with the gap under shift: +0.")
+    assert found["S4.4"]["interval"].count(" to ") == 3
+    assert found["S4.3"]["runs"] == "80"
+    assert found["S4.3"]["note"].startswith("Among models with equal delta EO and accuracy on clean rows: ")
+    untold = claims_of(answer(Frame(pull=0.0), 200) | {"done": 80})
+    assert untold["S4.3"]["verdict"] in ("cannot tell", "does not")
+
+
 def test_only_the_section_of_the_page_is_written(tmp_path):
     body = answer(Frame(pull=0.4), 50)
     page = tmp_path / "docs" / "page.md"
@@ -334,5 +347,10 @@ def test_from_runs_to_the_page(tmp_path, capsys):
     text = page.read_text(encoding="utf-8")
     assert "27 of 27 runs are done. titanic, sex: " in text
     assert "| gaussian | 0.1 |" in text
+    file = tmp_path / "claims.csv"
+    file.write_text(PAGE.parent.with_name("claims.csv").read_text(encoding="utf-8"), encoding="utf-8")
+    assert main([*given, "--claims", str(file)]) == 0, capsys.readouterr().err
+    filled = {row["id"]: row["runs"] for row in read_claims(file)}
+    assert (filled["S4.3"], filled["S4.4"]) == ("27", "27")
     assert main([*given[:2], str(tmp_path / "none.md")]) == 2
     assert "none.md needs the two lines" in capsys.readouterr().err

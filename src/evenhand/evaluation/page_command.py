@@ -10,27 +10,44 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.errors import InputError
+from evenhand.evaluation.claims import refuse_small, update
 from evenhand.study.results import RESULTS
 from evenhand.study.store import Store
 
 Compute = Callable[[Store], Mapping[str, Any]]
 Write = Callable[[Mapping[str, Any], Path, Path], None]
+Answers = Callable[[Mapping[str, Any]], Mapping[str, Mapping[str, str]]]
 
 
 def run(
-    program: str, about: str, name: str, compute: Compute, write: Write, arguments: Sequence[str] | None
+    program: str,
+    about: str,
+    name: str,
+    compute: Compute,
+    write: Write,
+    arguments: Sequence[str] | None,
+    answers: Answers | None = None,
 ) -> int:
-    """Write what a store says into the page, figures and tables beside its published runs; 2 if refused."""
+    """Write what a store says into the page, figures and tables beside its published runs; 2 if refused.
+
+    `answers` makes columns of a claims file of what was computed, for studies that answer claims.
+    """
     parser = argparse.ArgumentParser(prog=f"python -m {program}", description=about)
     parser.add_argument("folder", type=Path, help="folder of the study: it holds study.sqlite")
     parser.add_argument("--page", type=Path, required=True, help="Markdown file that holds the two comments")
     parser.add_argument("--results", type=Path, default=RESULTS / name, help="folder of figures and tables")
     parser.add_argument("--json", type=Path, help="file for all numbers")
+    if answers:
+        parser.add_argument("--claims", help="claims file whose rows are filled from the runs")
     chosen = parser.parse_args(arguments)
     try:
         with Store.open(chosen.folder, readonly=True) as store:
+            if answers and chosen.claims:
+                refuse_small(store.study())
             body = compute(store)
         write(body, chosen.page, chosen.results)
+        if answers and chosen.claims:
+            update(chosen.claims, answers(body))
     except InputError as error:
         sys.stderr.write(f"{error}\n")
         return 2
