@@ -60,11 +60,16 @@ def stepper(method: Method, task: Task, batch: int, runs: int, device: torch.dev
     recipe = Recipe(epochs=10**6, batch_size=batch, weight_decay=1e-5, compile=device.type == "cuda")
     seeds = [Run(method, seed) for seed in range(runs)]
     trainer = Trainer(seeds, [task], NetSpec("s4-mlp"), recipe, protect=["group"], device=device)
+    return steps_of(trainer)
+
+
+def steps_of(trainer: Trainer) -> Callable[[], None]:
+    """One step of a trainer's first phase, every time it is called."""
     phase, place = trainer.phases[0], trainer.position
     sampler, one = trainer.batches.sampler(), trainer.new_step(phase)
 
     def step() -> None:
-        with matmul_precision(recipe):
+        with matmul_precision(trainer.recipe):
             trainer._one_step(phase, sampler, one)
         place.step += 1
         if place.step == sampler.steps:

@@ -129,3 +129,19 @@ def test_a_number_is_no_truth_value():
         parse_value("seed", "true", 0)
     with pytest.raises(InputError, match=r"whole number, not '1\.5'"):
         parse_value("seed", "1.5", 0)
+
+
+def test_pictures_are_written_on_one_sheet(run, tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    path = tmp_path / "digits.png"
+    found = run("ci-mnist", "--set", "limit=30", "--pictures", str(path))
+    assert found.exit_code == 0, found.stderr
+    assert "30 pictures written to" in found.stderr
+    with image.open(path) as sheet:
+        assert sheet.size == (2 + 12 * 34, 2 + 3 * 34)
+
+
+def test_a_table_has_no_pictures(run, tmp_path):
+    found = run("titanic", "--pictures", str(tmp_path / "x.png"))
+    assert found.exit_code == 2
+    assert "is a table: it has no pictures" in found.stderr

@@ -11,7 +11,14 @@ from evenhand.data import DATASETS, load
 from evenhand.data.describe import describe
 from evenhand.data.task import PARTS
 
-tiny = runpy.run_path(str(Path(__file__).parents[1] / "data" / "tiny_celeba.py"))
+HERE = Path(__file__).parents[1] / "data"
+folders = runpy.run_path(str(HERE / "tiny_folders.py"))
+# images that nobody may pass on: a small copy of the published layout instead
+TINY = {
+    "celeba": runpy.run_path(str(HERE / "tiny_celeba.py"))["make"],
+    "utkface": folders["make_utkface"],
+    "imagenet-people": folders["make_imagenet_people"],
+}
 
 # knobs beside the defaults; where the defaults ask for a large official archive, a smaller known form
 CHOICES = [
@@ -30,9 +37,16 @@ CHOICES = [
     ("mnist", {}),
     ("ci-mnist", {}),
     ("ci-mnist", {"variant": "B", "clr_ratio": (0.1, 0.9)}),
+    ("faces", {"n": 300}),
+    ("faces", {"target": "all", "protect": ["Male"], "n": 200, "size": 48, "noise": 0.2, "labelled": 0.5}),
     ("fairface", {"form": "npz32", "resident": False}),
     ("celeba", {"n_train": 12, "n_test": 6, "size": 16}),
     ("celeba", {"split": "official", "size": 16, "target": "Chubby"}),
+    ("celeba", {"split": "official", "size": 16, "target": "all", "protect": ["Male"], "labelled": 0.5}),
+    ("utkface", {"size": 16, "validation": 0.2, "target": "gender"}),
+    ("utkface", {"size": 16, "bands": (18, 60), "labelled": 0.5}),
+    ("imagenet-people", {"size": 16}),
+    ("imagenet-people", {"size": 16, "synsets": "all", "unsure": "level", "seed": 3}),
     ("cifar10", {"form": "lossless-4k"}),
     ("cifar10s", {"form": "lossless-4k"}),
 ]
@@ -45,9 +59,9 @@ def loaded(request, tmp_path_factory):
     name, knobs = CHOICES[request.param]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("evenhand.data.fetch.download", absent)
-        if name == "celeba":  # images nobody may pass on: a small copy of the published layout instead
+        if name in TINY:
             pytest.importorskip("PIL")
-            folder = tiny["make"](tmp_path_factory.mktemp("data") / "celeba").parent
+            folder = TINY[name](tmp_path_factory.mktemp("data") / name).parent
             patch.setenv("EVENHAND_DATA", str(folder))
         return DATASETS[name], knobs, load(name, **knobs), load(name, **knobs)
 

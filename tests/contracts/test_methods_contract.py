@@ -19,6 +19,7 @@ from evenhand.groups import Attribute
 from evenhand.methods import METHODS, Batch, Nets, Problem
 from evenhand.nets import NetSpec
 from evenhand.records import Needs
+from evenhand.train.building import networks_of
 from evenhand.train.recipe import Recipe
 from evenhand.train.runs import Run
 from evenhand.train.trainer import Trainer
@@ -40,6 +41,9 @@ NEUTRAL = {
     "cfair-eo": {"gamma": 0.0},
     "cuma": {"alpha": 0.0, "gamma": 0.0},
     "sd": {"lam": 0.0, "form": "simple"},
+    "a-cens-ad": {"alpha": 0.0},
+    "ind-kd": {"lam": 0.0},
+    "ind-ad-kd": {"lam": 0.0},
 }
 # weights, heads and environments: no value of a field turns these into the mean over all rows
 WITHOUT_NEUTRAL = {
@@ -53,6 +57,13 @@ WITHOUT_NEUTRAL = {
     "cfair",
     "ffvae",
     "gradproj",
+    "w-erm-ad",
+    "w-sqrt-erm-kd",
+    "gdro-ad",
+    "irm-uniform",
+    "irm-ad",
+    "ind-ad",
+    "disc-ad",
 }
 
 # method: fields, what it is meant to move, and which way
@@ -80,9 +91,19 @@ TARGETS = {
     "cfair-eo": ({"gamma": 1.0}, "tpr gap", -1),
     "ffvae": ({"represent_epochs": 12, "gamma": 3.0, "latent": 4}, "tpr gap", -1),
     "cuma": ({"gamma": 30.0}, "delta er", -1),
+    "w-erm-ad": ({}, "tpr gap", -1),
+    "w-sqrt-erm-kd": ({}, "tpr gap", -1),
+    "gdro-ad": ({"eta": 0.1}, "worst cell", +1),
+    "irm-uniform": ({"lam": 30.0, "form": "squared"}, "slope", -1),
+    "irm-ad": ({"lam": 100.0}, "slope", -1),
+    "ind-ad": ({}, "tpr gap", -1),
+    "ind-kd": ({}, "divergence", -1),
+    "ind-ad-kd": ({}, "divergence", -1),
+    "disc-ad": ({"inference": "sum-prob-shift"}, "tpr gap", -1),
+    "a-cens-ad": ({"alpha": 10.0}, "parity gap", -1),
 }
 # method: fields of what it is compared with instead of ERM, itself without the part that moves the target
-TWINS = {"cuma": {"gamma": 0.0}}
+TWINS = {"cuma": {"gamma": 0.0}, "ind-kd": {"lam": 0.0}, "ind-ad-kd": {"lam": 0.0}}
 
 
 @pytest.fixture(autouse=True)
@@ -197,10 +218,9 @@ def batch_of(
 
 def nets_for(method, problem: Problem) -> tuple[Nets, torch.nn.Module]:
     torch.manual_seed(0)
-    net = NetSpec("mlp", widths=(6,)).build(method.model_inputs(problem), method.outputs(problem)).double()
-    phase = method.phases()[-1].name
-    extra = {name: module.double() for name, module in method.extra(problem, net.n_features).items()}
-    return Nets({"model": net, **extra}, problem.sizes, phase=phase), net
+    made = networks_of(NetSpec("mlp", widths=(6,)), method, problem)
+    networks = {name: module.double() for name, module in made.items()}
+    return Nets(networks, problem.sizes, phase=method.phases()[-1].name), networks["model"]
 
 
 def doubled(state):
@@ -343,6 +363,8 @@ def baseline(skewed):
 def measured(fitted, what: str) -> np.ndarray:
     """The target of each run: a penalty's on rows like those it was paid on, all others' on the test rows."""
     task = fitted.tasks[0]
+    if what == "divergence":  # of the student from its teacher, in the last epoch
+        return np.concatenate([stack["epochs"][-1]["method.divergence"] for stack in fitted.history])
     if what == "delta er":
         return np.asarray(evenhand.equalized_robustness(fitted, protect=protect_of(task)[:1]).values)
     rows = task.rows("validation" if what == "parity gap" else "test")

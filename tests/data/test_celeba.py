@@ -10,6 +10,8 @@ import torch
 
 from evenhand.data.celeba import celeba
 from evenhand.data.celeba_files import ZipRows
+from evenhand.data.celeba_labels import WANG_34, WANG_39, chosen_labels
+from evenhand.data.faces_names import ATTRIBUTES
 from evenhand.data.images import FolderRows
 from evenhand.data.registry import load
 from evenhand.errors import InputError
@@ -153,3 +155,54 @@ def test_a_damaged_label_file_is_refused(folder, damage):
     (folder / "list_attr_celeba.txt").write_text(damage, encoding="utf-8")
     with pytest.raises(InputError, match="is not as it was published"):
         celeba(folder=folder)
+
+
+def test_all_attributes_at_once_without_the_protected(folder):
+    task = celeba("all", protect=["Male"], folder=folder, split="official", size=8).check()
+    names, codes = written(folder)
+    assert task.multi_label
+    assert task.classes == tuple(name for name in names if name != "Male")
+    files = [path.name for path in task.x.paths]
+    expected = [
+        [(codes[file][names.index(name)] + 1) // 2 for name in names if name != "Male"] for file in files
+    ]
+    assert task.y.tolist() == expected
+    assert task.attributes[0].name == "Male"  # what is predicted comes last
+    assert {attribute.name for attribute in task.attributes} == set(names)
+    assert task.card.knobs["protect"] == ["Male"]
+    assert task.card.target == "4 labels a face"
+    assert len(task.groups(["Male", "Chubby"])) == 4
+
+
+@pytest.mark.parametrize("given", [["Male", "Chubby"], ("Chubby", "Male"), "Male, Chubby"])
+def test_a_list_of_targets_is_in_the_order_of_the_file(folder, given):
+    task = celeba(given, folder=folder, **SMALL)
+    assert task.classes == ("Chubby", "Male")
+    assert task.y.shape == (18, 2)
+    assert task.y[:, 1].tolist() == task.attribute("Male").codes.tolist()
+
+
+def test_one_name_in_a_list_is_a_label_and_alone_a_class(folder):
+    assert celeba(["Male"], folder=folder, **SMALL).y.shape == (18, 1)
+    assert celeba("Male", protect="Chubby", folder=folder, **SMALL).y.shape == (18,)
+
+
+def test_the_lists_of_wang_et_al():
+    assert len(WANG_39) == 39
+    assert len(WANG_34) == 34
+    moved = [name for name in ATTRIBUTES if name != "Male"] + ["Male"]  # as they count, Male is moved last
+    assert set(WANG_39) - set(WANG_34) == {moved[place] for place in (0, 16, 21, 29, 37)}
+    assert chosen_labels("wang-34", (), ATTRIBUTES) == WANG_34
+    assert chosen_labels("wang-39", ["Bald"], ATTRIBUTES) == tuple(n for n in WANG_39 if n != "Bald")
+
+
+def test_targets_that_are_none(folder):
+    with pytest.raises(InputError, match="no attribute 'Femal'"):
+        celeba("all", protect=["Femal"], folder=folder)
+    with pytest.raises(InputError, match="names 'Male' twice"):
+        celeba(["Male", "Male"], folder=folder)
+    for target, protect in (("Male", ["Male"]), ("Chubby,Male", "Male, Chubby"), ([], ())):
+        with pytest.raises(InputError, match="leaves no attribute to predict"):
+            celeba(target, protect=protect, folder=folder)
+    with pytest.raises(InputError, match="CelebA has no attribute 'Arched_Eyebrows'"):
+        celeba("wang-39", folder=folder)

@@ -117,6 +117,32 @@ def test_a_limit_uses_fewer_images_of_each_part(official):
         fairface(folder=official, limit=-1)
 
 
+@pytest.mark.parametrize("target", ["gender", "age", "race"])
+def test_up_to_126_groups(official, target):
+    task = fairface(target, folder=official)
+    for by, number in ((["race"], 7), (["race", "gender"], 14), (["race", "gender", "age"], 126)):
+        groups = task.groups(by)
+        assert len(groups) == len(groups.names) == number
+        assert (groups.ids >= 0).all()
+    codes = {name: task.attribute(name).codes for name in LEVELS}
+    assert groups.ids.tolist() == ((codes["race"] * 2 + codes["gender"]) * 9 + codes["age"]).tolist()
+    assert groups.names[125] == "race=White · gender=Male · age=more than 70"
+    assert len(task.groups(["race", "gender", "age"], cross_label=True)) == 126 * task.n_classes
+
+
+def test_scarce_labels_leave_what_is_predicted(official):
+    whole = fairface(folder=official, seed=1, validation=0.25)
+    task = fairface(folder=official, seed=1, validation=0.25, labelled=0.34).check()
+    ids = task.groups(["race", "gender", "age"]).ids
+    assert (ids[task.rows("train")] >= 0).sum() == 3
+    for part in ("validation", "test"):
+        assert (ids[task.rows(part)] >= 0).all()
+    assert task.y.tolist() == whole.y.tolist()
+    assert task.card.knobs == {**whole.card.knobs, "labelled": 0.34}
+    with pytest.raises(InputError, match="from 0 to 1, not 2"):
+        fairface(folder=official, labelled=2)
+
+
 @pytest.mark.parametrize("damaged", ["03-Sep", "Oct-19", "3-Sep", "09-Mar", "2019-10-01"])
 def test_ages_that_a_spreadsheet_made_dates_of_are_refused(official, damaged):
     write_labels(official, "val", [["val/1.jpg", damaged, "Male", "White", True]])

@@ -13,7 +13,8 @@ from evenhand.errors import InputError
 def test_the_names_are_the_documented_ones():
     assert list(DATASETS) == [
         *("adult", "communities-crime", "titanic", "synthetic"),
-        *("mnist", "ci-mnist", "fairface", "celeba", "cifar10", "cifar10s"),
+        *("mnist", "ci-mnist", "faces", "fairface", "celeba"),
+        *("utkface", "imagenet-people", "cifar10", "cifar10s"),
     ]
     for name, dataset in DATASETS.items():
         assert dataset.name == name

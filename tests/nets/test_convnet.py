@@ -5,7 +5,9 @@ import torch
 import torch.nn.functional as F
 
 from evenhand.errors import InputError
+from evenhand.nets.base import Points
 from evenhand.nets.convnet import S3CNN, ConvNet
+from evenhand.nets.products import thinned
 
 
 @pytest.mark.parametrize("size", [28, 32, 64])
@@ -69,3 +71,31 @@ def test_s3_cnn_reads_images_of_32_pixels_in_minus_one_to_one():
     for layer in net.trunk[:-1]:
         h = F.leaky_relu(layer(h), 0.01)
     torch.testing.assert_close(black, net.trunk[-1](h).flatten(1))
+
+
+@pytest.mark.parametrize("shape", [(3, 32, 32), (1, 28, 31)])
+def test_products_are_the_convolutions_forwards_and_backwards(shape):
+    torch.manual_seed(0)
+    net = ConvNet(shape, 3, widths=(8, 12, 16)).double()
+    x = torch.rand(5, *shape, dtype=torch.float64, requires_grad=True)
+    found, expected = (way(x, Points(net, ())) for way in (net._by_products, net._by_convolutions))
+    assert torch.allclose(found, expected, rtol=0, atol=1e-12)
+    weights = [net.convolutions[0].weight, net.norms[1].weight, net.convolutions[2].bias, x]
+    one, other = (torch.autograd.grad(z.square().sum(), weights) for z in (found, expected))
+    assert all(torch.allclose(a, b, rtol=0, atol=1e-11) for a, b in zip(one, other, strict=True))
+
+
+def test_products_hand_out_the_same_features_and_stack():
+    torch.manual_seed(0)
+    net = ConvNet((3, 16, 16), 2, widths=(4, 8)).double()
+    x, taps = torch.rand(3, 3, 16, 16, dtype=torch.float64), ("conv1", "pooled")
+    kept = []
+    for way in (net._by_products, net._by_convolutions):
+        points = Points(net, taps)
+        points.at("pooled", way(x, points))
+        kept.append(points.features())
+    assert kept[0][0].shape == (3, 4, 8, 8)
+    assert all(torch.allclose(a, b, rtol=0, atol=1e-12) for a, b in zip(*kept, strict=True))
+    weights, bias = torch.stack([net.convolutions[0].weight] * 2), net.convolutions[0].bias
+    stacked = torch.vmap(lambda weight: thinned(x.permute(0, 2, 3, 1), weight, bias))(weights)
+    assert torch.allclose(stacked[1], thinned(x.permute(0, 2, 3, 1), weights[0], bias), atol=1e-12)

@@ -108,7 +108,7 @@ def test_every_metric_of_counts_but_those_of_a_privileged_group(store):
         assert key in columns or np.isnan(CATALOGUE[key](view)), key
     assert not any(key.startswith("s3.") for key in columns)
     assert "s3.accuracy.privileged" in run_columns(store, ["s3.accuracy.privileged"])
-    with pytest.raises(InputError, match=r"no metric 'tpr.gpa' of counts; did you mean 'tpr.gap'"):
+    with pytest.raises(InputError, match=r"no metric 'tpr.gpa' of counts or scores; did you mean 'tpr.gap'"):
         run_columns(store, ["tpr.gpa"])
 
 

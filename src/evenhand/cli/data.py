@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -24,14 +25,18 @@ def data(
     name: Name,
     knobs: Set = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    pictures: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.png", help="Write the first training pictures on one sheet."),
+    ] = None,
     debug: choices.Debug = False,
 ) -> None:
     """Show what a data set holds and verify its files; what is not there is downloaded first."""
-    from evenhand.data.registry import find_dataset, load
+    from evenhand.data.registry import find_dataset, load_sketch
 
     dataset = find_dataset(name)
     defaults = dataset.knobs()
-    task = load(name, **parse_knobs(knobs or [], defaults, f"the data set '{name}'"))
+    task = load_sketch(name, **parse_knobs(knobs or [], defaults, f"the data set '{name}'"))
     from evenhand.data.describe import describe
 
     found = {**describe(task), "kind": dataset.kind, "defaults": defaults, "protect": list(dataset.protect)}
@@ -41,6 +46,11 @@ def data(
         typer.echo(library.dumps(found, indent=2, ensure_ascii=False, allow_nan=False, default=str))
     else:
         _print(found)
+    if pictures is not None:
+        from evenhand.data.contact_sheet import write_sheet
+
+        count = write_sheet(task, pictures)
+        messages.console(stderr=True).print(f"{count} pictures written to {pictures}", markup=False)
 
 
 def _print(found: Mapping[str, Any]) -> None:

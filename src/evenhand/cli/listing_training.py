@@ -21,7 +21,7 @@ NetName = Annotated[str | None, typer.Argument(metavar="[NAME]", help="One netwo
 def methods(key: MethodKey = None, json: AsJson = False) -> None:
     """The methods: whether each needs groups, reweights, has an adversary, and can be stacked."""
     from evenhand.methods.reference import entry
-    from evenhand.methods.registry import METHODS, method_of
+    from evenhand.methods.registry import METHODS, RULES, method_of
 
     if key is not None:
         found = entry(type(method_of(key)))
@@ -33,6 +33,7 @@ def methods(key: MethodKey = None, json: AsJson = False) -> None:
         return
     heads = ("key", "title", "needs groups", "reweights", "adversarial", "stackable")
     print_table([{head: _yes(row[head.removeprefix("needs ")]) for head in heads} for row in rows], heads)
+    typer.echo(RULES)
 
 
 def _print_method(entry: Mapping[str, Any]) -> None:

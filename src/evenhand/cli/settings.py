@@ -51,14 +51,15 @@ def methods_of(names: Sequence[str], given: Sequence[str] | None) -> dict[str, M
     """
     from dataclasses import fields
 
-    from evenhand.methods.registry import METHODS, method_of
+    from evenhand.methods.registry import method_of
 
     for name in names:
         method_of(name)  # a name that does not exist is told before its fields are looked at
     texts, used = settings(given, "--set"), set[str]()
     made: dict[str, Method] = {}
     for name in dict.fromkeys(names):
-        defaults = {item.name: getattr(METHODS[name](), item.name) for item in fields(METHODS[name])}
+        plainly = method_of(name)
+        defaults = {item.name: getattr(plainly, item.name) for item in fields(plainly)}
         own = {
             key.removeprefix(f"{name}."): value for key, value in texts.items() if key.startswith(f"{name}.")
         }

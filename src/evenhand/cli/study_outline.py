@@ -61,13 +61,20 @@ def number_of_runs(study: Study) -> int:
 
 def runs_of_task(study: Study, task: TaskSpec) -> int:
     """The runs on one task; without a network of its own it has the usual one."""
-    groupings = sum(for_task(grouping, task) for grouping in study.groupings)
-    settings = sum(
-        number_of_settings(method, most_settings(study)) * _number_of_nets(study, task, method.name)
+    groupings = [grouping.name for grouping in study.groupings if for_task(grouping, task)]
+    runs = sum(
+        number_of_settings(method, most_settings(study))
+        * _number_of_nets(study, task, method.name)
+        * _number_of_groupings(method, groupings)
         for method in study.methods
         if for_task(method, task)
     )
-    return groupings * settings * len(study.seeds)
+    return runs * len(study.seeds)
+
+
+def _number_of_groupings(method: MethodSpec, groupings: Sequence[str]) -> int:
+    own = [name for name in groupings if not method.groupings or name in method.groupings]
+    return min(len(own), 1) if method.once else len(own)
 
 
 def _number_of_nets(study: Study, task: TaskSpec, method: str) -> int:
@@ -182,6 +189,8 @@ def _method(method: MethodSpec, most: int | None) -> str:
     settings = number_of_settings(method, most)
     values = {**method.fields, **{f"recipe.{name}": value for name, value in method.recipe.items()}}
     count = f"{settings} settings" if settings > 1 else "1 setting"
+    count += ", trained once for all groupings" if method.once else ""
+    count += f", by {', '.join(method.groupings)}" if method.groupings else ""
     return _entry(method.name or method.key, method.key, values, method.tasks, count)
 
 

@@ -66,7 +66,7 @@ def write_paper(body: dict[str, Any], folder: Path, out: Path) -> list[str]:
     """Write the page in the shape of the paper that a study is taken from, if it has one; what to say."""
     from evenhand.evaluation.study.papers import PAGE, paper_of
 
-    paper = paper_of(str(body["name"]))
+    paper = paper_of(str(body["name"]), (body.get("spec") or {}).get("claims") or ())
     if paper is None or not body["state"]["done"]:
         return []
     with reading(folder) as store, messages.progress() as tell:

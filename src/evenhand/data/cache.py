@@ -27,6 +27,8 @@ CHECKSUMS = {
     "titanic_small.csv.gz": "d76b1aac6890ef5bf4fe9e5653a4c7b992ee93c4a797ec8c0a86886606e94e3b",
     "adult.csv.gz": "ae0655a69eefdf7e0186431236d13982bc29cb8c1ab2dcc1bd68dae2ecec0d92",
     "mnist_part.npz": "7a57880fbaeaf94830b80d7cb564fee0e597ec1fcbdfdbecbdfbe21e125827d5",
+    "celeba_statistics.json": "dc56c3a5840ca98b945877a4942e68895eed2b82e86aa1897a36a77fe4bbaae4",
+    "faces_copula.json": "c931c5ed83356dca7b0bd1822764e00b3a4337dbf7b110352d7385107060f6fa",
 }
 
 # called with the file's name, the bytes that are there, and the bytes of the whole (None: not known)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from difflib import get_close_matches
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,8 +23,10 @@ from evenhand.data.celeba_files import (
     read_labels,
     read_numbers,
 )
+from evenhand.data.celeba_labels import chosen_labels, is_one_name, names_of, told_labels
 from evenhand.data.encode import check_choice
 from evenhand.data.images import materialise
+from evenhand.data.scarce import check_labelled, hide_groups
 from evenhand.data.splits import as_split, check_seed, cut
 from evenhand.data.task import Scaling, Task
 from evenhand.errors import InputError
@@ -41,8 +42,9 @@ OFFICIAL_PARTS = ("train", "validation", "test")  # coded 0, 1, 2
 
 
 def celeba(
-    target: str = "Attractive",
+    target: str | Sequence[str] = "Attractive",
     *,
+    protect: str | Sequence[str] = (),
     folder: str | Path | None = None,
     split: str = "random",
     n_train: int = 45_000,
@@ -51,9 +53,14 @@ def celeba(
     size: int = 128,
     seed: int = 0,
     resident: bool = False,
+    labelled: float = 1.0,
     progress: Progress | None = None,
 ) -> Task:
-    """Predict one of the forty attributes from a face; all forty can be protected ("no" is 0, "yes" 1).
+    """Predict some of the forty attributes from a face; all forty can be protected ("no" is 0, "yes" 1).
+
+    `target`: the name of one attribute (two classes), a list of names, "all", or "wang-39" or "wang-34" (what
+    Wang et al. 2020 train on and evaluate); a list gives a task with a label for each name, without the names
+    in `protect`. `labelled`: the share of training images whose attributes are known, the others are -1.
 
     The published files are read from `folder`, or `celeba` inside EVENHAND_DATA, unpacked or from the archive
     of images. `split`: "random" (S4: `n_train` and `n_test` images drawn by `seed`), "persons" (the same with
@@ -67,35 +74,31 @@ def celeba(
     root = find_folder(Path(folder) if folder is not None else None)
     paths = {LABELS: published_file(root, LABELS, "CelebA")}
     labels = read_labels(paths[LABELS])
-    place = _checked_target(target, labels.names)
+    predicted = chosen_labels(target, protect, labels.names)
+    check_labelled(labelled)
     chosen, parts = _parts(root, labels, paths, split, n_train, n_test, validation, seed)
     x = images_of(root, [labels.files[row] for row in chosen.tolist()], size)
     codes = labels.codes[chosen]
     knobs = {
-        "target": target, "split": split, "n_train": n_train, "n_test": n_test, "validation": validation,
-        "size": size, "seed": seed,
+        "target": target if isinstance(target, str) else list(target), "split": split, "n_train": n_train,
+        "n_test": n_test, "validation": validation, "size": size, "seed": seed,
     }  # fmt: skip
-    order = sorted(range(len(labels.names)), key=lambda number: number == place)  # the target comes last
-    return Task(
+    knobs |= {"protect": list(names_of(protect))} if names_of(protect) else {}
+    y = codes[:, [labels.names.index(name) for name in predicted]]
+    task = Task(
         name="celeba",
         x=materialise(x, progress, "CelebA") if resident else x,
-        y=torch.from_numpy(codes[:, place].copy()),
+        y=torch.from_numpy(y[:, 0].copy() if is_one_name(target) else y.copy()),
         attributes=tuple(
-            Attribute(labels.names[number], LEVELS, codes[:, number].copy()) for number in order
+            Attribute(name, LEVELS, codes[:, labels.names.index(name)].copy())
+            for name in sorted(labels.names, key=lambda name: name in predicted)  # what is predicted is last
         ),
         split=parts,
-        card=_card(target, split, checksums(paths), knobs),
-        classes=LEVELS,
+        card=_card(target, predicted, split, checksums(paths), knobs),
+        classes=LEVELS if is_one_name(target) else predicted,
         scaling=Scaling(0.0, 255.0),
     )
-
-
-def _checked_target(target: str, names: tuple[str, ...]) -> int:
-    if target not in names:
-        near = get_close_matches(target, names, n=2, cutoff=0.4)
-        hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
-        raise InputError(f"CelebA has no attribute {target!r} to predict{hint} It has: {', '.join(names)}")
-    return names.index(target)
+    return hide_groups(task, labelled, seed)
 
 
 def _parts(
@@ -144,14 +147,17 @@ def _by_person(persons: IntArray, n_train: int, n_test: int, draw: np.random.Gen
     return order
 
 
-def _card(target: str, split: str, files: Mapping[str, str], knobs: Mapping[str, object]) -> DataCard:
+def _card(
+    target: str | Sequence[str], predicted: Sequence[str], split: str, files: Mapping[str, str],
+    knobs: Mapping[str, object],
+) -> DataCard:  # fmt: skip
     return DataCard(
         title="CelebA",
         about="Aligned photographs of celebrities from the web, 178 x 218 pixels, with forty attributes.",
         origin=f"mmlab.ie.cuhk.edu.hk/projects/CelebA.html; {SPLITS[split]}",
         licence="Non-commercial research only; images may not be passed on",
         citation="Liu, Luo, Wang, Tang. Deep Learning Face Attributes in the Wild. ICCV 2015.",
-        target=f"{target} (no, yes)",
+        target=told_labels(target, predicted),
         notes=(
             "Real people, who were not asked: do not use it to identify anybody.",
             "Attributes are what annotators saw. Attractive, Chubby or Male are their judgement, not a "

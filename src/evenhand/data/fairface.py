@@ -15,6 +15,7 @@ from evenhand.data.encode import check_choice
 from evenhand.data.fairface_files import FORMS, SIZES, choose_form, read_npz, read_official
 from evenhand.data.fairface_labels import LEVELS
 from evenhand.data.images import materialise
+from evenhand.data.scarce import check_labelled, hide_groups
 from evenhand.data.splits import as_split, cut
 from evenhand.data.task import Scaling, Task
 from evenhand.errors import InputError
@@ -33,6 +34,7 @@ def fairface(
     seed: int = 0,
     resident: bool | None = None,
     limit: int = 0,
+    labelled: float = 1.0,
     progress: Progress | None = None,
 ) -> Task:
     """Predict gender, age or race from a face; all three are attributes (126 intersections).
@@ -43,8 +45,11 @@ def fairface(
     `validation` of the training images, drawn by `seed`, are for validation. `resident` images are decoded at
     once (the npz forms unless told otherwise, once in a process), others when a batch asks for them. `limit`
     uses so many of the training images (with those for validation) and of the test images; 0: all.
+    `labelled` is the share of training images whose race, gender and age are known as attributes; the others
+    have -1 there, and keep what is predicted.
     """
     check_choice("target", target, ORDER)
+    check_labelled(labelled)
     if limit < 0:
         raise InputError(f"the knob limit={limit} must be a number of images; 0 uses all")
     place = Path(folder) if folder is not None else None
@@ -64,7 +69,7 @@ def fairface(
     size = int(x.shape[-1])
     knobs = {"target": target, "form": chosen, "size": size, "validation": validation, "seed": seed}
     knobs |= {"limit": limit} if limit else {}
-    return Task(
+    task = Task(
         name="fairface",
         x=x,
         y=torch.from_numpy(faces.codes[target]),
@@ -77,6 +82,7 @@ def fairface(
         classes=LEVELS[target],
         scaling=Scaling(127.5, 127.5),
     )
+    return hide_groups(task, labelled, seed)
 
 
 def _card(target: str, form: str, files: Mapping[str, str], knobs: Mapping[str, object]) -> DataCard:

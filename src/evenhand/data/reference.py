@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import torch
 
-from evenhand.data import celeba, cifar10, cifar10s, communities_crime, fairface
+from evenhand.data import celeba, cifar10, cifar10s, communities_crime, fairface, imagenet_people, utkface
 from evenhand.data.card import DataCard
 from evenhand.data.cifar10_files import Pictures
 from evenhand.data.registry import AWAY, DATASETS, Dataset
@@ -26,9 +26,10 @@ INTRODUCTION = """# Data sets
 <!-- Written by `python -m evenhand.data.reference`; change the loaders, not this page. -->
 
 A data set is loaded by name, with its knobs: `evenhand.load("adult", validation=0.1)`. On the command line
-`evenhand data adult --set validation=0.1` shows it and verifies its files, `evenhand train adult --data-set
-validation=0.1 ...` trains on it. The result is a `Task`, usable without the trainer: `x`, `y`, `attributes`
-(-1 is unknown), `split`, `card`. Your own data: [see the guide](training.md#your-own-data).
+`evenhand data adult --set validation=0.1` shows it and verifies its files (`--pictures sheet.png` puts the
+first training pictures on one sheet), `evenhand train adult --data-set validation=0.1 ...` trains on it. The
+result is a `Task`, usable without the trainer: `x`, `y`, `attributes` (-1 is unknown), `split`, `card`. Your
+own data: [see the guide](training.md#your-own-data).
 
 *In the package*: nothing is downloaded. *EVENHAND_DATA or the official source*: files are looked for in the
 folders that the environment variable `EVENHAND_DATA` names (several as in `PATH`), then in the cache
@@ -58,7 +59,8 @@ def card_of(dataset: Dataset) -> tuple[DataCard, Task | None]:
     """
     if dataset.origin in AWAY:
         return _CARDS[dataset.name](), None
-    task = dataset.loader()()
+    loader = dataset.loader()
+    task: Task = getattr(loader, "sketch", loader)()  # nothing here looks at a pixel
     return task.card, task
 
 
@@ -70,7 +72,9 @@ def _pictures() -> Pictures:
 _CARDS: Mapping[str, Callable[[], DataCard]] = {
     "communities-crime": lambda: communities_crime._card({}, {}),
     "fairface": lambda: fairface._card("gender", "official", {}, {}),
-    "celeba": lambda: celeba._card("Attractive", "random", {}, {}),
+    "celeba": lambda: celeba._card("Attractive", ("Attractive",), "random", {}, {}),
+    "utkface": lambda: utkface._card("gender", ("Male", "Female"), {}, {}),
+    "imagenet-people": lambda: imagenet_people._card("annotated", {}, {}),
     "cifar10": lambda: cifar10.card("CIFAR-10", _pictures(), (), {}),
     "cifar10s": lambda: replace(cifar10.card("CIFAR-10S", _pictures(), (), {}), citation=cifar10s.PAPER),
 }
@@ -109,13 +113,21 @@ def _facts(task: Task) -> dict[str, str]:
     """What a loaded task holds with its default knobs, as far as no random draw decides it."""
     shape = " x ".join(str(size) for size in task.input_shape)
     parts = ", ".join(f"{len(rows):,} {part.replace('_', ' ')}" for part, rows in task.split.items())
-    attributes = [f"`{a.name}` ({_listed(a.levels)})" for a in task.attributes]
     return {
         "Inputs": f"{shape} numbers a row",
         "Rows": parts,
         "Classes": _listed(task.classes),
-        "Attributes": "; ".join(attributes),
+        "Attributes": _attributes(task),
     }
+
+
+def _attributes(task: Task) -> str:
+    """Each with its levels; where very many have the same levels, these are said once."""
+    kinds = {attribute.levels for attribute in task.attributes}
+    if len(kinds) == 1 < MOST_LEVELS < len(task.attributes):
+        names = ", ".join(f"`{attribute.name}`" for attribute in task.attributes)
+        return f"{len(task.attributes)}, each {_listed(kinds.pop())}: {names}"
+    return "; ".join(f"`{a.name}` ({_listed(a.levels)})" for a in task.attributes)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -63,8 +63,11 @@ _LINES = (
     Dataset("synthetic", "bias of chosen strength, right answer known", "table", MADE, ("a0",)),
     Dataset("mnist", "handwritten digits", "image", PACKAGED, ("ink_in_class",)),
     Dataset("ci-mnist", "even or odd digits on coloured ground", "image", PACKAGED, ("colour",)),
+    Dataset("faces", "drawn faces with CelebA's forty attributes", "image", MADE, ("Male",)),
     Dataset("fairface", "faces with age, gender and race", "image", ELSEWHERE, ("race",)),
     Dataset("celeba", "celebrities' faces with forty attributes", "image", BY_HAND, ("Male",)),
+    Dataset("utkface", "faces with age, gender and race in their names", "image", BY_HAND, ("race",)),
+    Dataset("imagenet-people", "people by ImageNet's synset", "image", BY_HAND, ("gender", "skin", "age")),
     Dataset("cifar10", "ten kinds of things", "image", ELSEWHERE, ("brightness_in_class",)),
     Dataset("cifar10s", "CIFAR-10, gray or in colour by class", "image", ELSEWHERE, ("domain",)),
 )

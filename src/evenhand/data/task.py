@@ -151,6 +151,12 @@ class Task:
         """The same task with other rows for training, validation or test."""
         return replace(self, split={**self.split, **parts})
 
+    def with_scarce_groups(self, share: float, seed: int = 0, part: str = "train") -> Task:
+        """The same task, its attributes known for a share of a part's rows: see `evenhand.data.scarce`."""
+        from evenhand.data.scarce import hide_groups
+
+        return hide_groups(self, share, seed, part)
+
     def check(self) -> Task:
         """The task itself, after checking that its parts fit together; raises `InputError` if not."""
         from evenhand.data.checks import check_task
@@ -182,3 +188,14 @@ class Task:
         from evenhand.data.ci_mnist import ci_mnist
 
         return ci_mnist(variant, **knobs)
+
+    @classmethod
+    def faces(cls, target: str | Sequence[str] = "Blond_Hair", **knobs: Any) -> Task:
+        """Drawn faces with CelebA's forty attributes as visible facts: see `evenhand.data.faces`.
+
+        >>> Task.faces("Smiling", n=20).attribute("Male").levels
+        ('no', 'yes')
+        """
+        from evenhand.data.faces import faces
+
+        return faces(target, **knobs)

@@ -73,7 +73,7 @@ def refuse_small(study: Mapping[str, Any]) -> None:
     evenhand.errors.InputError: these are runs of 'ci-mnist' in small (--smoke), which answer no claim;
     give the folder of the whole study
     """
-    if study.get("smoke") is None:
+    if study.get("smoke") is None:  # what does not say that it is the whole is not taken for it
         raise InputError(
             f"these are runs of '{study['name']}' in small (--smoke), which answer no claim; "
             "give the folder of the whole study"

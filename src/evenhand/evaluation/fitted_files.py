@@ -16,7 +16,7 @@ from evenhand.data.encoding import TableEncoding
 from evenhand.data.task import Scaling
 from evenhand.errors import InputError
 from evenhand.evaluation.fitted_subject import part_groups, part_scores, predictions
-from evenhand.methods.registry import METHODS, method_of
+from evenhand.methods.registry import is_known, method_of
 from evenhand.nets import NetSpec
 from evenhand.records import Sizes
 from evenhand.train.checkpoint import load_tensors, save_tensors, usable_folder, written_whole
@@ -156,6 +156,6 @@ def _method_of(facts: Mapping[str, Any], method: Any) -> Any:
     if method is not None:
         return method_of(method) if isinstance(method, str) else method
     described = facts["method"]
-    if described["key"] not in METHODS:
+    if not is_known(described["key"]):
         raise InputError("this fit has a method of your own: give it again, Fitted.load(folder, method=...)")
     return method_of(described["key"], **described["fields"])

@@ -37,7 +37,7 @@ class Side:
     def of(cls, store: Store) -> Side:
         """Read a store; runs of the latest study only."""
         frame = Frame.open(store)
-        place = {run: row for row, run in enumerate(frame.columns["id"])}
+        place = {run: row for row, run in reversed(list(enumerate(frame.columns["id"])))}  # its first row
         keys = {
             canonical({"spec": run.spec.to_dict(), "data": run.data_checksum}): run.id for run in store.runs()
         }

@@ -10,16 +10,26 @@ from evenhand.methods.censoring import AdversarialCensoring
 from evenhand.methods.cfair import CFair, CFairEO
 from evenhand.methods.cuma import Cuma
 from evenhand.methods.curvature_matching import with_curvature_matching
+from evenhand.methods.decomposed import CensoringByAttribute, IndependentByAttribute, WeightedERMByAttribute
+from evenhand.methods.decomposed_discriminative import DiscriminativeByAttribute
+from evenhand.methods.decomposed_dro import GroupDROByAttribute
 from evenhand.methods.discriminative import DomainDiscriminative
+from evenhand.methods.distilled import (
+    DistilledIndependent,
+    DistilledIndependentByAttribute,
+    DistilledSqrtWeightedERM,
+)
 from evenhand.methods.erm import ERM
 from evenhand.methods.ffvae import FFVAE
 from evenhand.methods.gap import GapPenalty
 from evenhand.methods.group_dro import GroupDRO
 from evenhand.methods.independent import DomainIndependent
 from evenhand.methods.irm import IRM
+from evenhand.methods.irm_forms import IRMByAttribute, UniformIRM
 from evenhand.methods.jtt import JTT
 from evenhand.methods.laftr import LaftrDP, LaftrEqOdd, LaftrEqOpp0, LaftrEqOpp1
 from evenhand.methods.nets import Nets
+from evenhand.methods.pretraining import with_pretraining
 from evenhand.methods.problem import Problem
 from evenhand.methods.projection import GradientProjection
 from evenhand.methods.registry import METHODS, method_of
@@ -40,13 +50,21 @@ __all__ = [
     "Batch",
     "CFair",
     "CFairEO",
+    "CensoringByAttribute",
     "Cuma",
+    "DiscriminativeByAttribute",
+    "DistilledIndependent",
+    "DistilledIndependentByAttribute",
+    "DistilledSqrtWeightedERM",
     "DomainDiscriminative",
     "DomainIndependent",
     "GapPenalty",
     "GradientProjection",
     "GradientReversal",
     "GroupDRO",
+    "GroupDROByAttribute",
+    "IRMByAttribute",
+    "IndependentByAttribute",
     "LaftrDP",
     "LaftrEqOdd",
     "LaftrEqOpp0",
@@ -58,7 +76,10 @@ __all__ = [
     "Sampling",
     "SpectralDecoupling",
     "SqrtWeightedERM",
+    "UniformIRM",
     "WeightedERM",
+    "WeightedERMByAttribute",
     "method_of",
     "with_curvature_matching",
+    "with_pretraining",
 ]

@@ -73,8 +73,12 @@ class Method(ABC):
         """The shape of what the model reads: by default the task's inputs; a code, where it is put on one."""
         return problem.sizes.inputs
 
+    def siblings(self, problem: Problem) -> dict[str, int]:
+        """Further networks of the model's own kind, by name, and how many outputs each has: a teacher."""
+        return {}
+
     def extra(self, problem: Problem, n_features: int) -> dict[str, nn.Module]:
-        """Further networks, by name: adversary, decoder, teacher."""
+        """Further networks of other kinds, by name: adversary, decoder."""
         return {}
 
     def players(self) -> Mapping[str, tuple[str, ...]]:

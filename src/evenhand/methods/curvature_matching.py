@@ -12,7 +12,6 @@ from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import ClassVar
 
-import torch
 from torch import Tensor
 
 from evenhand.errors import InputError
@@ -22,9 +21,11 @@ from evenhand.methods.curvature_terms import curvature_gap
 from evenhand.methods.fields import choice, number
 from evenhand.methods.nets import Nets
 from evenhand.methods.problem import Problem
-from evenhand.methods.terms import score_losses
+from evenhand.methods.terms import score_losses, without_groups
 from evenhand.metrics.mmd import KERNELS
 from evenhand.records import Batch, Needs, Out, State
+
+SUFFIX = "+cm"  # of the keys
 
 
 def with_curvature_matching(
@@ -42,8 +43,6 @@ def with_curvature_matching(
     """
     if not isinstance(method, Method):
         raise InputError(f"curvature matching is added to a method, such as LaftrDP(), not to {method!r}")
-    if isinstance(method, CurvatureMatching):
-        raise InputError(f"the method '{method.key}' is matched already; change its fields cm_gamma and cm_h")
     own = {item.name: getattr(method, item.name) for item in fields(method)}
     return curvature_matched(type(method))(**own | {"cm_gamma": gamma, "cm_h": h, "cm_kernels": kernels})
 
@@ -52,17 +51,19 @@ def with_curvature_matching(
 def curvature_matched(kind: type[Method]) -> type[Method]:
     """The class of a method with curvature matching: its fields, and `cm_gamma`, `cm_h`, `cm_kernels`.
 
-    A study file takes it as a class of one's own, `key = "matched.py:MatchedLaftr"`, where matched.py has
-    `MatchedLaftr = curvature_matched(LaftrDP)`.
+    A study file says `key = "laftr-dp+cm"`; a class of one's own is given as `key = "matched.py:Matched"`,
+    where matched.py has `Matched = curvature_matched(Mine)`.
 
     >>> from evenhand.methods import ERM
     >>> curvature_matched(ERM)(cm_gamma=3.0)
     ERMCurvatureMatched(cm_gamma=3.0, cm_h=1.0, cm_kernels='default')
     """
+    if issubclass(kind, CurvatureMatching):
+        raise InputError(f"the method '{kind.key}' is matched already; change its fields cm_gamma and cm_h")
     told = {
         "__doc__": f"{kind.title}, and curvature matching: `with_curvature_matching`.",
         "__module__": kind.__module__,
-        "key": f"{kind.key or kind.__name__}+cm",
+        "key": f"{kind.key or kind.__name__}{SUFFIX}",
         "title": f"{kind.title or kind.__name__} with curvature matching",
         "needs": replace(kind.needs, groups=True),
     }
@@ -93,7 +94,7 @@ class CurvatureMatching(Method):
         if type(self).predict is Method.predict:  # from the outputs themselves, where nothing rounds to 0
             return outputs_gap(nets, batch, h=self.cm_h, kernels=self.cm_kernels)
         still, n_groups = nets.measured(), nets.sizes.n_groups
-        seen = batch if self.asks().groups_at_test else _without_groups(batch)
+        seen = batch if self.asks().groups_at_test else without_groups(batch)
 
         def losses(x: Tensor) -> Tensor:
             return score_losses(self.predict(still, seen._replace(x=x), state), batch.y)
@@ -122,8 +123,3 @@ class CurvatureMatching(Method):
                 f"the method '{self.key}' cannot be had: its model reads a code that was learned before, so "
                 "that there is no gradient for the inputs; match curvatures of a method that reads the inputs"
             )
-
-
-def _without_groups(batch: Batch) -> Batch:
-    unknown = None if batch.a is None else torch.full_like(batch.a, -1)
-    return batch._replace(g=torch.full_like(batch.g, -1), a=unknown)

@@ -76,19 +76,17 @@ class DomainIndependent(Method):
         if self.inference == "max":
             return (probabilities(heads, nets.sizes) * trained[:, :, None]).amax(1)
         if self.inference == "sum-prob":
-            return _mean_of_heads(probabilities(heads, nets.sizes), trained)
+            return mean_of_heads(probabilities(heads, nets.sizes), trained)
         if self.inference == "conditional":
-            ids = self.own_heads(batch, nets.sizes)
-            own = trained * sum(mask_of(column, heads.shape[1], logits.dtype) for column in ids.unbind(1))
-            trained = torch.where(own.sum(1, keepdim=True) > 0, own, trained)
-        return probabilities(_mean_of_heads(heads, trained), nets.sizes)
+            trained = own_or_all(self.own_heads(batch, nets.sizes), trained)
+        return probabilities(mean_of_heads(heads, trained), nets.sizes)
 
     def own_heads(self, batch: Batch, sizes: Sizes) -> Tensor:
         """The heads that each row belongs to `[B, k]`, -1 where that is not known."""
         if not self.decompose:
             return batch.g[:, None]
         if batch.a is None:
-            raise InputError("'decompose' of 'ind' looks at each attribute: give their codes as Batch(a=...)")
+            raise InputError(f"'{self.key}' by attribute looks at each: give their codes as Batch(a=...)")
         first = accumulate(sizes.n_levels[:-1], initial=0)
         columns = zip(batch.a.unbind(1), first, strict=True)
         return torch.stack([torch.where(codes < 0, codes, codes + start) for codes, start in columns], dim=1)
@@ -119,16 +117,28 @@ class DomainIndependent(Method):
         """Refuse a rule that the task does not have, and a task none of whose heads would be heard."""
         super().check(problem)
         if self.inference == "max" and not problem.sizes.multi_label:
-            raise InputError("inference='max' of 'ind' is for several labels a row; use 'sum-prob' here")
+            raise InputError(
+                f"inference='max' of '{self.key}' is for several labels a row; use 'sum-prob' here"
+            )
         if self.decompose and not problem.sizes.n_levels:
-            raise InputError("'decompose' of 'ind' needs attributes to protect; name at least one")
+            raise InputError(f"'{self.key}' by attribute needs attributes to protect; name at least one")
         largest = int(self._counts(problem).max())
         if largest < self.n_min:
             raise InputError(
-                f"'n_min' of 'ind' is {self.n_min}, and no head has more than {largest} rows; lower it"
+                f"'n_min' of '{self.key}' is {self.n_min}, and no head has more than {largest} rows; lower it"
             )
 
 
-def _mean_of_heads(values: Tensor, weights: Tensor) -> Tensor:
+def mean_of_heads(values: Tensor, weights: Tensor) -> Tensor:
     """Mean of `values [B, H, C]` over the heads that `weights [B, H]` marks; each row has one at least."""
     return (values * weights[:, :, None]).sum(1) / weights.sum(1, keepdim=True)
+
+
+def own_or_all(own: Tensor, trained: Tensor) -> Tensor:
+    """The heads that are asked about each row `[B, H]`: its own trained ones, and where it has none all.
+
+    >>> own_or_all(torch.tensor([[1], [-1]]), torch.ones(2, 2)).tolist()
+    [[0.0, 1.0], [1.0, 1.0]]
+    """
+    mine = trained * sum(mask_of(column, trained.shape[1], trained.dtype) for column in own.unbind(1))
+    return torch.where(mine.sum(1, keepdim=True) > 0, mine, trained)

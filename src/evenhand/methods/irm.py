@@ -13,7 +13,7 @@ from evenhand.methods.fields import choice, number, switch
 from evenhand.methods.nets import Nets
 from evenhand.methods.problem import Problem
 from evenhand.methods.terms import cells_of, group_means, known_rows, mask_of, row_losses, weighted_mean
-from evenhand.records import Batch, Needs, Out, State
+from evenhand.records import Batch, Needs, Out, Sizes, State
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class IRM(Method):
     def loss(self, nets: Nets, batch: Batch, state: State) -> Out:
         """Mean risk of the environments, and their penalty."""
         logits, _ = nets["model"](batch.x)
-        mask = mask_of(*cells_of(batch, nets.sizes, self.by), logits.dtype)
+        mask = self.environments(batch, nets.sizes, logits.dtype)
         risks = group_means(row_losses(logits, batch.y), mask)
         risk = weighted_mean(risks.means, risks.present.to(logits.dtype))
         penalty = self._penalty(slopes(logits, batch.y), mask)
@@ -67,6 +67,10 @@ class IRM(Method):
         early = (state["step"] < self.anneal_steps).to(logits.dtype)
         weight = early + (1 - early) * self.lam
         return Out({"model": risk + weight * penalty}, {"step": state["step"] + 1}, logs)
+
+    def environments(self, batch: Batch, sizes: Sizes, dtype: torch.dtype) -> Tensor:
+        """Which row is in which environment `[B, environments]`."""
+        return mask_of(*cells_of(batch, sizes, self.by), dtype)
 
     def _penalty(self, slope: Tensor, mask: Tensor) -> Tensor:
         """Mean penalty of the environments for which this form has one."""

@@ -76,13 +76,15 @@ class Nets(Mapping[str, Network]):
             network = Bound(network, dict(network.named_parameters()))
         return self._called(network.at_rest() if isinstance(network, Bound) else network, name)
 
-    def measured(self) -> Nets:
+    def measured(self, *, all_bits: bool = True) -> Nets:
         """The networks as a prediction meets them: nothing dropped, batch statistics as remembered, all bits.
 
-        A difference of gradients, such as a curvature, would drown in the rounding of fewer bits.
+        A difference of gradients, such as a curvature, would drown in the rounding of fewer bits; what a
+        teacher says does not, and may have the precision of training.
         """
         still = {name: _remembering(network) for name, network in self._networks.items()}
-        return Nets(still, self.sizes, phase=self.phase, turn=self.turn, prepared=self.prepared)
+        facts: dict[str, Any] = {"phase": self.phase, "turn": self.turn, "prepared": self.prepared}
+        return Nets(still, self.sizes, precision=None if all_bits else self._precision, **facts)
 
     def layers(self, name: str) -> tuple[Affine, ...] | None:
         """The layers of a ReLU perceptron, for those who need more of it than a call; None for others."""

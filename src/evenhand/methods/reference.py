@@ -32,6 +32,10 @@ In the table, *groups*: the method must know the groups of the training rows; ro
 works against the model, such as the weight of the group or of the rows that it serves worst. Both are as in
 Table 1 of S1. *Stackable*: many runs are [trained at once](training.md#stacking). S0 to S4 are the
 publications that the [metrics](metrics.md) cite.
+
+Two rules make further keys of these: `pre+KEY` trains by ERM on all rows first and has the field `pre_epochs`
+([scarce group labels](training.md#scarce-group-labels)), `KEY+cm` matches curvatures and has `cm_gamma`,
+`cm_h` and `cm_kernels` ([curvature matching](training.md#curvature-matching-beside-any-method)).
 """
 
 COLUMNS = ("groups", "reweights", "adversarial", "stackable")

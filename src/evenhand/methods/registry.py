@@ -1,4 +1,8 @@
-"""The methods by key. Adding one is a file of its own and a line here; contract tests then pick it up."""
+"""The methods by key. Adding one is a file of its own and a line here; contract tests then pick it up.
+
+Two rules make further keys: "pre+KEY" is a method after ERM on all rows (`methods/pretraining.py`), "KEY+cm"
+one with curvature matching (`methods/curvature_matching.py`); "pre+KEY+cm" is both.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +16,26 @@ from evenhand.methods.base import Method
 from evenhand.methods.censoring import AdversarialCensoring
 from evenhand.methods.cfair import CFair, CFairEO
 from evenhand.methods.cuma import Cuma
+from evenhand.methods.curvature_matching import SUFFIX, curvature_matched
+from evenhand.methods.decomposed import CensoringByAttribute, IndependentByAttribute, WeightedERMByAttribute
+from evenhand.methods.decomposed_discriminative import DiscriminativeByAttribute
+from evenhand.methods.decomposed_dro import GroupDROByAttribute
 from evenhand.methods.discriminative import DomainDiscriminative
+from evenhand.methods.distilled import (
+    DistilledIndependent,
+    DistilledIndependentByAttribute,
+    DistilledSqrtWeightedERM,
+)
 from evenhand.methods.erm import ERM
 from evenhand.methods.ffvae import FFVAE
 from evenhand.methods.gap import GapPenalty
 from evenhand.methods.group_dro import GroupDRO
 from evenhand.methods.independent import DomainIndependent
 from evenhand.methods.irm import IRM
+from evenhand.methods.irm_forms import IRMByAttribute, UniformIRM
 from evenhand.methods.jtt import JTT
 from evenhand.methods.laftr import LaftrDP, LaftrEqOdd, LaftrEqOpp0, LaftrEqOpp1
+from evenhand.methods.pretraining import PREFIX, pretrained
 from evenhand.methods.projection import GradientProjection
 from evenhand.methods.resample import Resample
 from evenhand.methods.reversal_adversary import GradientReversal
@@ -51,8 +66,48 @@ _CLASSES: tuple[type[Method], ...] = (
     AdvDebias,
     FFVAE,
     Cuma,
+    WeightedERMByAttribute,
+    DistilledSqrtWeightedERM,
+    GroupDROByAttribute,
+    UniformIRM,
+    IRMByAttribute,
+    IndependentByAttribute,
+    DistilledIndependent,
+    DistilledIndependentByAttribute,
+    DiscriminativeByAttribute,
+    CensoringByAttribute,
 )
 METHODS: dict[str, type[Method]] = {method.key: method for method in _CLASSES}
+RULES = f"{PREFIX}KEY (ERM on all rows first) and KEY{SUFFIX} (curvature matching) are methods too"
+
+
+def kind_of(name: str) -> type[Method]:
+    """The class of a method by its key, or by a key that the rules make of one.
+
+    >>> kind_of("pre+w-erm").key, kind_of("laftr-dp+cm").title
+    ('pre+w-erm', 'LAFTR, demographic parity with curvature matching')
+    """
+    if name.startswith(PREFIX):
+        return pretrained(kind_of(name.removeprefix(PREFIX)))
+    if name.endswith(SUFFIX):
+        return curvature_matched(kind_of(name.removesuffix(SUFFIX)))
+    if name not in METHODS:
+        near, known = _nearest(name, list(METHODS)), ", ".join(METHODS)
+        raise InputError(f"there is no method {name!r}{near} Known: {known}; {PREFIX}KEY, KEY{SUFFIX}.")
+    return METHODS[name]
+
+
+def is_known(name: str) -> bool:
+    """Whether a key stands for a method.
+
+    >>> is_known("pre+gdro"), is_known("pre+mine")
+    (True, False)
+    """
+    try:
+        kind_of(name)
+    except InputError:
+        return False
+    return True
 
 
 def method_of(name: str, **values: Any) -> Method:
@@ -67,10 +122,7 @@ def method_of(name: str, **values: Any) -> Method:
     evenhand.errors.InputError: the method 'gdro' has no field 'etta'; did you mean 'eta'? its fields are eta,
     adjustment, by, balanced.
     """
-    if name not in METHODS:
-        near = _nearest(name, list(METHODS))
-        raise InputError(f"there is no method {name!r}{near} Known: {', '.join(METHODS)}.")
-    method = METHODS[name]()
+    method = kind_of(name)()
     known = [item.name for item in fields(method)]
     for wrong in (value for value in values if value not in known):
         has = f"its fields are {', '.join(known)}." if known else "it has none."

@@ -116,6 +116,17 @@ def cells_of(batch: Batch, sizes: Sizes, by: str = "group") -> tuple[Tensor, int
     return torch.where(batch.g < 0, batch.g, crossed), sizes.n_groups * sizes.n_classes
 
 
+def without_groups(batch: Batch) -> Batch:
+    """The batch as if nothing were known of groups and attributes.
+
+    >>> batch = Batch(torch.zeros(1, 1), torch.tensor([1]), torch.tensor([3]), torch.tensor([[1, 1]]))
+    >>> without_groups(batch).g.tolist(), without_groups(batch).a.tolist()
+    ([-1], [[-1, -1]])
+    """
+    unknown = None if batch.a is None else torch.full_like(batch.a, -1)
+    return batch._replace(g=torch.full_like(batch.g, -1), a=unknown)
+
+
 def known_rows(known: Tensor) -> Tensor | None:
     """The rows that a method without use for the others goes through; None where that is every row.
 

@@ -7,6 +7,7 @@ import numpy as np
 from evenhand.arrays import Array, FloatArray, IntArray
 from evenhand.metrics.score_rows import bin_index, check_probabilities, check_weights, refuse
 
+SPARSE = 4  # a table with so many times more cells than rows is written only where rows fall
 BLOCK = 1 << 18  # rows handled at once, so that temporary arrays stay small whatever the number of rows
 
 
@@ -52,6 +53,9 @@ def _add_block(
         score, present = value[:, label], _present(y[rows], label, scores.ndim)
         index = (group * 2 + present) * bins + bin_index(score, bins)
         for kind, part in zip(kinds, _parts(score, weight), strict=True):
+            if rows.start == 0 and groups * 2 * bins > SPARSE * len(index):  # and so the only block
+                np.add.at(kind[label].reshape(-1), index, 1 if part is None else part)
+                continue
             counted = np.bincount(index, part, minlength=groups * 2 * bins)
             kind[label] += counted.reshape(groups, 2, bins)
 

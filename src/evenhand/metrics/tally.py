@@ -20,6 +20,7 @@ BLOCK = 1 << 17  # bytes of codes made and counted at a time: they fit the secon
 THREAD_ROWS = 1 << 20  # the fewest rows worth handing to a thread
 PIECES = 4  # of a long array: the most threads that share it
 PAIRED_CELLS = 256  # up to here the table of all pairs of cells fits the cache as well
+SPARSE = 16  # a table with so many times more cells than rows is written only where rows fall
 DEVICE_BLOCK = 1 << 24
 
 
@@ -56,7 +57,7 @@ def _tally_numpy(
 
 
 def _sum_parts(parts: list[list[Array]]) -> list[Array]:
-    return [np.sum(kind, axis=0) for kind in zip(*parts, strict=True)]
+    return [kind[0] if len(kind) == 1 else np.sum(kind, axis=0) for kind in zip(*parts, strict=True)]
 
 
 def _cores() -> int:
@@ -104,6 +105,9 @@ class _Counter:
         self.paired = np.zeros(n_cells**2 if n_cells <= PAIRED_CELLS else 0, dtype=np.int64)
 
     def add(self, code: Array) -> None:
+        if self.n_cells > SPARSE * len(code):  # 284 classes and 196 groups: 127 MB, nearly all of it empty
+            np.add.at(self.single, code, 1)
+            return
         half = len(code) // 2 if self.paired.size else 0
         if half:
             pair = np.multiply(code[:half], self.n_cells, dtype=np.uint16)

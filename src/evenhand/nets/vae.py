@@ -18,7 +18,7 @@ from evenhand.errors import InputError
 from evenhand.nets.convnet import image_shape
 from evenhand.nets.head import Head
 from evenhand.nets.layers import Linear, activation_of, convolution, draw_weight
-from evenhand.nets.products import doubled, halved
+from evenhand.nets.products import doubled, halved, weights_of
 
 FORMS = ("auto", "conv", "mlp")
 WIDTHS = (32, 64, 64)
@@ -68,7 +68,7 @@ class ConvEncoder(nn.Module):
         """The same as products, which a stack on a GPU is faster as; a CPU is slower (3 times)."""
         h = h.permute(0, 2, 3, 1)
         for layer in self.convolutions:
-            h = self.activate(halved(h, *_weights(layer)))
+            h = self.activate(halved(h, *weights_of(layer)))
         return h.permute(0, 3, 1, 2)
 
 
@@ -112,8 +112,8 @@ class ConvDecoder(nn.Module):
         h = h.permute(0, 2, 3, 1)
         *others, last = self.convolutions
         for layer in others:
-            h = self.activate(doubled(h, *_weights(layer)))
-        return doubled(h, *_weights(last)).permute(0, 3, 1, 2)
+            h = self.activate(doubled(h, *weights_of(layer)))
+        return doubled(h, *weights_of(last)).permute(0, 3, 1, 2)
 
 
 class FlatDecoder(nn.Module):
@@ -180,10 +180,6 @@ def _doubling(inputs: int, outputs: int) -> nn.ConvTranspose2d:
     layer = nn.ConvTranspose2d(inputs, outputs, 4, stride=2, padding=1)
     draw_weight(layer.weight, "xavier")
     return layer
-
-
-def _weights(layer: nn.Module) -> tuple[Tensor, Tensor]:
-    return cast(Tensor, layer.weight), cast(Tensor, layer.bias)
 
 
 def _margins(sides: Sequence[int]) -> tuple[int, int, int, int]:

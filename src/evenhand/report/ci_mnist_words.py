@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenhand.report.ci_mnist_body import Cells, model_names
+from evenhand.report.claims_words import claims_by_verdict
 from evenhand.report.numbers import UNDEFINED, interval, number
 
 Json = Mapping[str, Any]
@@ -20,13 +21,7 @@ def sentences(body: Json) -> list[str]:
         f"Of {len(body['findings'])} claims of the paper {tally['holds']} hold, {tally['does not']} do not, "
         f"and {tally['cannot tell']} cannot be told from {body['done']:,} trainings."
     )
-    return [told, *_lists(body), *_collapse(body)]
-
-
-def _lists(body: Json) -> list[str]:
-    words = (("holds", "Holds"), ("does not", "Does not hold"), ("cannot tell", "Cannot be told"))
-    by = {word: [found["id"] for found in body["findings"] if found["verdict"] == word] for word, _ in words}
-    return [" ".join(f"{label}: {', '.join(by[word])}." for word, label in words if by[word])]
+    return [told, claims_by_verdict(body), *_collapse(body)]
 
 
 def _collapse(body: Json) -> list[str]:

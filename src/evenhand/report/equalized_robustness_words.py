@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from evenhand.report.claims_words import claims_by_verdict
 from evenhand.report.numbers import number
 
 Json = Mapping[str, Any]
-VERDICTS = (("holds", "Holds"), ("does not", "Does not hold"), ("cannot tell", "Cannot be told"))
 
 
 def state(body: Json) -> str:
@@ -29,7 +29,7 @@ def unfinished(body: Json) -> str:
 
 def sentences(body: Json) -> list[str]:
     """The findings in a few sentences."""
-    told = [_claims(body), _lists(body), _targets(body), _moved(body), _near(body), _adult(body)]
+    told = [_claims(body), claims_by_verdict(body), _targets(body), _moved(body), _near(body), _adult(body)]
     return [sentence for sentence in told if sentence]
 
 
@@ -39,13 +39,6 @@ def _claims(body: Json) -> str:
         f"Of {len(body['findings'])} claims of the paper {tally['holds']} hold, {tally['does not']} do not, "
         f"and {tally['cannot tell']} cannot be told from {body['done']:,} trainings."
     )
-
-
-def _lists(body: Json) -> str:
-    by = {
-        word: [found["id"] for found in body["findings"] if found["verdict"] == word] for word, _ in VERDICTS
-    }
-    return " ".join(f"{label}: {', '.join(by[word])}." for word, label in VERDICTS if by[word])
 
 
 def _targets(body: Json) -> str:

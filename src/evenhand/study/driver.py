@@ -19,6 +19,7 @@ from evenhand.study.records import Bucket, PlannedRun
 from evenhand.study.results import find_results
 from evenhand.study.reuse import reuse_runs
 from evenhand.study.spec import MethodSpec, NetEntry, Study
+from evenhand.study.standing import Standing
 from evenhand.study.store import Store
 
 Tell = Callable[[Status], None]
@@ -130,7 +131,8 @@ def _backend(options: Options, place: Place) -> Backend:
 
 def buckets_for(store: Store, options: Options, place: Place) -> list[Bucket]:
     """The buckets that are left, earlier ones with their members in their order; costly first."""
-    chosen = {run.id for run in chosen_runs(store.runs(), options.only)}
+    standing = Standing.of_study(store.study())
+    chosen = {run.id for run in chosen_runs(store.runs(), options.only, standing)}
     waiting = [run for run in store.waiting(options.retry_failed) if run.id in chosen]
     if options.limit is not None:
         waiting = waiting[: options.limit]

@@ -102,19 +102,10 @@ def _records(bucket: Bucket, trainers: list[Trainer], job: Job, started: str) ->
 def _train(bucket: Bucket, job: Job, folder: Path, tell: Told) -> list[Trainer]:
     """All runs of a bucket, trained; what they have in common is read off the first."""
     spec = bucket.runs[0].spec
-    tasks, places = list[Task](), dict[str, int]()
-    for run in bucket.runs:
-        key = canonical([run.spec.data, dict(run.spec.knobs)])
-        if key not in places:
-            places[key] = len(tasks)
-            tasks.append(load_task(run.spec.data, run.spec.knobs))
+    tasks, protects, places = _tasks_of(bucket)
     runs = [
-        Run(
-            load_method(run.spec.method, run.spec.fields).stacked_form(),
-            run.spec.seed,
-            places[canonical([run.spec.data, dict(run.spec.knobs)])],
-        )
-        for run in bucket.runs
+        Run(load_method(run.spec.method, run.spec.fields).stacked_form(), run.spec.seed, place)
+        for run, place in zip(bucket.runs, places, strict=True)
     ]
     numbers = {name: tuple(run.spec.recipe[name] for run in bucket.runs) for name in OWN_NUMBERS}
     common = {name: each[0] for name, each in numbers.items() if len(set(each)) == 1}
@@ -125,9 +116,25 @@ def _train(bucket: Bucket, job: Job, folder: Path, tell: Told) -> list[Trainer]:
         tell(Standing(bucket.id, progress.done, progress.rate, words))
 
     return train_runs(
-        runs, tasks, NetSpec(spec.net, spec.net_options), recipe, protect=spec.protect,
+        runs, tasks, NetSpec(spec.net, spec.net_options), recipe, protect=protects,
         device=job.device, stack_size=bucket.stack, tell=told, folder=folder, every=job.checkpoint_every,
     )  # fmt: skip
+
+
+def _tasks_of(bucket: Bucket) -> tuple[list[Task], list[tuple[str, ...]], list[int]]:
+    """The tasks of a bucket, what is protected on each, and which of them each run is for.
+
+    The same data with others protected is a task of its own, and one object: its inputs are held once.
+    """
+    loaded: dict[str, Task] = {}
+    numbers: dict[tuple[str, tuple[str, ...]], int] = {}
+    places = []
+    for run in bucket.runs:
+        data = canonical([run.spec.data, dict(run.spec.knobs)])
+        if data not in loaded:
+            loaded[data] = load_task(run.spec.data, run.spec.knobs)
+        places.append(numbers.setdefault((data, run.spec.protect), len(numbers)))
+    return [loaded[data] for data, _ in numbers], [protect for _, protect in numbers], places
 
 
 def reason_of(error: Exception) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from evenhand import __version__
 from evenhand.errors import InputError
 from evenhand.nets.registry import NETS, NetSpec
+from evenhand.study.expand_notes import notes_of
+from evenhand.study.method_limits import place_of, serves
 from evenhand.study.names import complete
 from evenhand.study.own import checksum_of_file
 from evenhand.study.plain import plain
@@ -27,6 +29,7 @@ from evenhand.study.served import (
 )
 from evenhand.study.shifted import names_of
 from evenhand.study.spec import GroupingSpec, MethodSpec, NetEntry, Study, TaskSpec
+from evenhand.study.standing import EVERY, Standing
 from evenhand.study.tasks import TABLE, load_method
 from evenhand.study.validate import find_mistakes
 from evenhand.train.recipe import Recipe
@@ -69,18 +72,13 @@ def expand_with_notes(
     study = _checked(study)
     facts = look_at_data(study, task_of, checksum_of)
     runs: dict[str, PlannedRun] = {}
-    twice: dict[tuple[str, str], int] = {}
+    twice: list[tuple[PlannedRun, PlannedRun]] = []
     for run in _runs(study, facts, version or __version__):
         if run.id in runs:
-            pair = (_called(run), _called(runs[run.id]))
-            twice[pair] = twice.get(pair, 0) + 1
+            twice.append((run, runs[run.id]))
         else:
             runs[run.id] = replace(run, place=len(runs)) if run.place != len(runs) else run
-    notes = tuple(
-        f"{count} run{'s' if count > 1 else ''} of {later} would be the same as of {first} and are made once"
-        for (later, first), count in twice.items()
-    )
-    return Expanded(list(runs.values()), notes)
+    return Expanded(list(runs.values()), notes_of(twice))
 
 
 def _checked(study: Study) -> Study:
@@ -92,35 +90,47 @@ def _checked(study: Study) -> Study:
     return study
 
 
-def _called(run: PlannedRun) -> str:
-    setting = ", ".join(f"{name}={value}" for name, value in run.setting.items())
-    return f"{run.task} by {run.grouping}, {run.net}, {run.method}{f' ({setting})' if setting else ''}"
-
-
 def _runs(study: Study, facts: Mapping[str, Facts], version: str) -> Iterator[PlannedRun]:
     """Every combination in the order of the study; what repeats is worked out once."""
-    settings = {method.name: _complete_settings(study, method) for method in study.methods}
+    settings = {place_of(method): _complete_settings(study, method) for method in study.methods}
+    standing = Standing(study.groupings, study.methods)
     place = 0
     for task in study.tasks:
         fact = facts[task.name]
         nets = serving(study.nets, task.name) or [DEFAULT_NETS[fact.kind]]
         parts = measured_parts(study, task, fact)
         knobs = {seed: knobs_of(task, seed) for seed in study.seeds}
-        for grouping in serving(study.groupings, task.name):
-            for net in nets:
-                for method in serving(study.methods, task.name):
-                    if not net.is_for(method.name):
-                        continue
-                    for setting in settings[method.name]:
-                        common = _spec(study, task, grouping, net, method, setting, parts)
-                        for seed in study.seeds:
-                            spec = replace(common, seed=seed, knobs=knobs[seed])
-                            checksum = fact.checksums[seed]
-                            yield PlannedRun(
-                                identity(spec, version, checksum), spec, task.name, grouping.name, net.name,
-                                method.name, setting.varied, checksum, place,
-                            )  # fmt: skip
-                            place += 1
+        for grouping, net, method in _combined(study, standing, task.name, nets):
+            for setting in settings[place_of(method)]:
+                common = _spec(study, task, grouping, net, method, setting, parts)
+                for seed in study.seeds:
+                    spec = replace(common, seed=seed, knobs=knobs[seed])
+                    checksum = fact.checksums[seed]
+                    yield PlannedRun(
+                        identity(spec, version, checksum), spec, task.name, grouping.name, net.name,
+                        method.name, setting.varied, checksum, place,
+                    )  # fmt: skip
+                    place += 1
+
+
+def _combined(
+    study: Study, standing: Standing, task: str, nets: Sequence[NetEntry]
+) -> Iterator[tuple[GroupingSpec, NetEntry, MethodSpec]]:
+    """Groupings x networks x methods of a task; each grouping with all that its runs are measured by.
+
+    What is trained once comes with the first grouping, protects nothing and stands for every one.
+    """
+    every = GroupingSpec((), EVERY, measure=standing.all_measured(task))
+    for number, grouping in enumerate(standing.serving(task)):
+        own, by = standing.attributes(grouping, task), standing.measured(grouping, task)
+        for net in nets:
+            for method in serving(study.methods, task):
+                if not (serves(method, grouping.name) and net.is_for(method.name)):
+                    continue
+                if not method.once:
+                    yield replace(grouping, attributes=own, measure=by), net, method
+                elif number == 0:
+                    yield every, net, method
 
 
 def measured_parts(study: Study, task: TaskSpec, fact: Facts) -> tuple[str, ...]:
@@ -161,7 +171,7 @@ def _spec(
         recipe=_recipe({**study.recipe, **task.recipe, **setting.recipe}),
         seed=0,
         parts=parts,
-        groupings=_measured_by(grouping),
+        groupings=grouping.measure,
         sources=_sources(task.data, method.key),
         numbers=study.numbers,
     )
@@ -172,12 +182,6 @@ def _recipe(values: Mapping[str, Any]) -> dict[str, Any]:
     recipe: dict[str, Any] = plain(asdict(Recipe.of(**values)))
     floats = {item.name for item in fields(Recipe) if isinstance(item.default, float)}
     return {name: float(value) if name in floats else value for name, value in recipe.items()}
-
-
-def _measured_by(grouping: GroupingSpec) -> tuple[tuple[str, ...], ...]:
-    """The groupings that a run is measured by: its own, those asked for, and each attribute by itself."""
-    single = [(name,) for name in grouping.attributes] if len(grouping.attributes) > 1 else []
-    return tuple(dict.fromkeys((grouping.attributes, *grouping.measure, *single)))
 
 
 def _sources(data: str, method: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ of it can be read back into a store (`evenhand.study.reuse`).
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -17,13 +17,15 @@ from evenhand.arrays import FloatArray
 from evenhand.errors import InputError
 from evenhand.metrics.catalogue import CATALOGUE, COUNT_METRICS
 from evenhand.metrics.counts import Counts
-from evenhand.metrics.margins import margins_of_everyone
-from evenhand.metrics.view import View
+from evenhand.metrics.scores import Scores
 from evenhand.study.codec import COUNT_KINDS, pack_counts, pack_scores, shape_of
 from evenhand.study.digests import spec_hash
+from evenhand.study.frame_blocks import Look
 from evenhand.study.records import RunSpec, canonical
 from evenhand.study.store import MeasuredBlock, Store
 
+RUN = "run"  # the column of identities while others are being filled
+TOLD_BY = ("counts", "scores")  # what a metric can be made of
 NUMBER = "number."  # before the key of a number that was taken of a run
 KIND = "evenhand runs 1"  # stands in every row: what kind of file this is
 COUNT_COLUMNS = dict(zip(COUNT_KINDS, ("counts", "count_rows", "count_squares"), strict=True))
@@ -38,16 +40,18 @@ Columns = dict[str, list[Any]]
 def run_columns(store: Store, metrics: Sequence[str] | None = None, scores: bool = False) -> Columns:
     """The columns, in the order of the study; runs that failed have one row, without a split.
 
-    `metrics` are keys of the catalogue that counts can tell; by default all but those that need a privileged
-    group to be named. What is undefined for every row is left out. `scores` adds the binned scores.
+    `metrics` are keys of the catalogue that counts or binned scores can tell, over all labels; by default all
+    of counts but those that need a privileged group to be named. What is undefined for every row is left out.
+    `scores` adds the binned scores.
     """
     table, keys = store.table(), checked_keys(metrics)
-    blocks = [(split, block) for split in store.parts() for block in store.measured(split, scores=scores)]
+    wanted = scores or any(CATALOGUE[key].needs == "scores" for key in keys)
+    blocks = ((split, block) for split in store.parts() for block in store.measured(split, scores=wanted))
+    found = _measured_columns(blocks, keys, scores)
     row_of = {id: row for row, id in enumerate(table["id"])}
-    rows = [row_of[id] for _, block in blocks for id in block.run_ids]
+    rows = [row_of[id] for id in found.pop(RUN)]
     seen = set(rows)
     bare = [row for row, status in enumerate(table["status"]) if status != "planned" and row not in seen]
-    found = _measured_columns(blocks, keys)
     for column in found.values():
         column += [None] * len(bare)
     rows += bare
@@ -64,24 +68,29 @@ def checked_keys(metrics: Sequence[str] | None) -> tuple[str, ...]:
 
     >>> checked_keys(["tpr.gop"])
     Traceback (most recent call last):
-    evenhand.errors.InputError: there is no metric 'tpr.gop' of counts; did you mean 'tpr.gap'?
+    evenhand.errors.InputError: there is no metric 'tpr.gop' of counts or scores; did you mean 'tpr.gap'?
     """
     if metrics is None:
         return tuple(key for key in COUNT_METRICS if not CATALOGUE[key].needs_privileged)
+    known = [key for key, metric in CATALOGUE.items() if metric.needs in TOLD_BY]
     for key in metrics:
-        if key not in COUNT_METRICS:
-            near = get_close_matches(key, COUNT_METRICS, n=1)
-            raise InputError(
-                f"there is no metric {key!r} of counts{f'; did you mean {near[0]!r}?' if near else ''}"
-            )
+        if key not in known:
+            near = get_close_matches(key, known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise InputError(f"there is no metric {key!r} of {' or '.join(TOLD_BY)}{hint}")
     return tuple(metrics)
 
 
-def metric_values(counts: Counts, keys: Sequence[str]) -> dict[str, FloatArray]:
-    """Metrics of stacked counts, `[R]` each; NaN where a run leaves one undefined."""
-    view = View(counts.margins(), margins_of_everyone(counts.cells, counts.multilabel))
+def metric_values(counts: Counts, keys: Sequence[str], scores: Scores | None = None) -> dict[str, FloatArray]:
+    """Metrics of stacked counts and scores, `[R]` each; NaN where a run leaves one undefined."""
     runs = counts.cells.shape[0]
-    return {key: np.broadcast_to(np.asarray(CATALOGUE[key](view), dtype=float), runs) for key in keys}
+    look = Look(np.arange(runs), counts, scores, (), (), "strict")
+    return {
+        key: look.values(CATALOGUE[key])
+        if CATALOGUE[key].needs == "scores"
+        else np.broadcast_to(np.asarray(CATALOGUE[key](look.view), dtype=float), runs)
+        for key in keys
+    }
 
 
 def _run_columns(store: Store, table: Columns) -> Columns:
@@ -129,24 +138,27 @@ def _one_type(values: list[Any]) -> list[Any]:
     return [None if value is None else _text(value) for value in values]
 
 
-def _measured_columns(blocks: Sequence[tuple[str, MeasuredBlock]], keys: Sequence[str]) -> Columns:
-    names = ["split", "measured_by", *keys, "groups", "classes", "layout", *COUNT_COLUMNS.values()]
+def _measured_columns(
+    blocks: Iterable[tuple[str, MeasuredBlock]], keys: Sequence[str], scores: bool
+) -> Columns:
+    names = [RUN, "split", "measured_by", *keys, "groups", "classes", "layout", *COUNT_COLUMNS.values()]
     columns: Columns = {name: [] for name in [*names, "scores_layout", "scores"]}
     for split, block in blocks:
         n = len(block.run_ids)
+        columns[RUN] += block.run_ids
         layout = shape_of(pack_counts(block.counts[0])[0])
         shared = {"split": split, "measured_by": block.by, "layout": layout}
         lists = {"groups": list(block.groups), "classes": list(block.classes)}
         for name, value in {**shared, **lists}.items():
             columns[name] += [value] * n
-        for key, values in metric_values(block.counts, keys).items():
+        for key, values in metric_values(block.counts, keys, block.scores).items():
             columns[key] += values.tolist()
         for kind, name in COUNT_COLUMNS.items():
             array = getattr(block.counts, kind)
             columns[name] += [None] * n if array is None else array.reshape(n, -1).tolist()
         packed = (
             [pack_scores(block.scores[k]) for k in range(n)]
-            if block.scores is not None
+            if scores and block.scores is not None
             else [(None, None)] * n
         )
         columns["scores_layout"] += [layout for layout, _ in packed]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,9 @@ from evenhand.errors import InputError
 from evenhand.metrics.catalogue import CATALOGUE
 from evenhand.metrics.metric import Metric
 from evenhand.metrics.undefined import divide, mean_defined
-from evenhand.study.frame_blocks import ALL, Block, Look, StoreLike, looks_of, own_blocks
+from evenhand.study.frame_blocks import Block, Look, StoreLike, looks_of
 from evenhand.study.frame_layout import Layout, lay_out
+from evenhand.study.frame_rows import rows_of
 from evenhand.study.number_names import is_number
 from evenhand.study.shifted import grouped, number_words
 
@@ -26,17 +26,16 @@ SHORT = {"acc": "accuracy"}  # what tables call a rate
 class Frame:
     """The runs of a store, one row each in the study's order; what is worked out once is kept.
 
-    A run without a record, a failed one, and a part that was not measured have NaN for every metric.
+    A run that stands for several groupings (see `evenhand.study.standing`) has a row for each, measured by
+    that grouping; `trained` marks one row of every run, for what is counted or summed over trainings. A run
+    without a record, a failed one, and a part that was not measured have NaN for every metric.
     """
 
     def __init__(self, store: StoreLike) -> None:
-        table = store.table()
-        order = sorted(range(len(table["id"])), key=lambda row: table["place"][row])
-        self.columns: dict[str, list[Any]] = {
-            name: [values[row] for row in order] for name, values in table.items()
-        }
-        self.n = len(order)
         self.study: dict[str, Any] = store.study()
+        self._rows = rows_of(store.table(), self.study)
+        self.columns: dict[str, list[Any]] = self._rows.columns
+        self.n, self.trained = len(self._rows.places), self._rows.trained
         self.done: Array = np.array([status == DONE for status in self.columns["status"]], dtype=bool)
         self.failed: Array = np.array([status == FAILED for status in self.columns["status"]], dtype=bool)
         self.layout: Layout = lay_out(self.columns, self.n)
@@ -136,8 +135,7 @@ class Frame:
             self._parts[part] = list(self._store.measured(part))
         if (part, by) not in self._looks:
             convention = (self.study.get("report") or {}).get("convention", "strict")
-            blocks = own_blocks(self._parts[part], by, self._own)
-            self._looks[part, by] = looks_of(blocks, self._place, self.done, convention)
+            self._looks[part, by] = looks_of(self._parts[part], by, self._rows, self.done, convention)
         return self._looks[part, by]
 
     def met(
@@ -154,20 +152,6 @@ class Frame:
             if number >= 0
             for here in (np.flatnonzero(stack[wanted] == number),)
         ]
-
-    @cached_property
-    def _place(self) -> dict[str, int]:
-        return {run: row for row, run in enumerate(self.columns["id"])}
-
-    @cached_property
-    def _own(self) -> dict[tuple[str, str], str]:
-        """The measured grouping that each (task, grouping) of the study protects."""
-        found: dict[tuple[str, str], str] = {}
-        for task, grouping, spec in zip(
-            self.columns["task"], self.columns["grouping"], self.columns["spec"], strict=True
-        ):
-            found.setdefault((task, grouping), " × ".join(spec["protect"]) or ALL)
-        return found
 
 
 def _places(looks: Sequence[Look], n_rows: int) -> tuple[Array, Array]:

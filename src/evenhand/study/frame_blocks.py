@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -18,8 +18,8 @@ from evenhand.metrics.rates import over_classes
 from evenhand.metrics.score_rates import SCORE_RATES
 from evenhand.metrics.scores import Scores
 from evenhand.metrics.view import Convention, View
+from evenhand.study.frame_rows import Place, Rows
 
-ALL = "all"  # the measured grouping that has one group of everybody
 SINGLE = {
     "map": binned.mean_average_precision, "map_u": binned.mean_average_precision_u,
     "dims": binned.dims, "diamr": binned.diamr,
@@ -115,34 +115,62 @@ def _by_class(scores: Scores, key: str) -> FloatArray:
 
 
 def looks_of(
-    blocks: Sequence[Block], place: Mapping[str, int], done: Array, convention: Convention
+    blocks: Sequence[Block], by: str | None, rows: Rows, done: Array, convention: Convention
 ) -> list[Look]:
-    """Blocks with their runs found in the frame; only runs that are done take part."""
-    found = []
+    """Blocks with their runs found in the frame, measured by `by`; without one, each row by its own grouping.
+
+    Only runs that are done take part. Where a study's own grouping was not measured, the first one that was
+    stands for it.
+    """
+    names: dict[tuple[str, str], list[str]] = {}
     for block in blocks:
-        rows = np.array([place.get(run, -1) for run in block.run_ids], dtype=np.int64)
-        kept = (rows >= 0) & done[rows]
-        counts, scores = block.counts, block.scores
-        if not kept.all():
-            counts, scores = counts[kept], None if scores is None else scores[kept]
-        if kept.any():
-            found.append(
-                Look(rows[kept], counts, scores, tuple(block.groups), tuple(block.classes), convention)
-            )
+        names.setdefault((block.task, block.grouping_name), []).append(block.by)
+    found, finished = list[Look](), done.tolist()
+    for block in blocks:
+        measured = names[block.task, block.grouping_name]
+        pairs = [
+            (row, number)
+            for number, run in enumerate(block.run_ids)
+            for row in rows.of_run.get(run, ())
+            if finished[row] and block.by == _asked(rows.places[row], by, measured)
+        ]
+        found += _looks(block, pairs, rows, convention)
     return found
 
 
-def own_blocks(blocks: Sequence[Block], by: str | None, own: Mapping[tuple[str, str], str]) -> list[Block]:
-    """The blocks that are measured by `by`; without one, each by the grouping that its runs protect.
-
-    Where a study's own grouping was not measured, the first one that was stands for it.
-    """
+def _asked(place: Place, by: str | None, measured: Sequence[str]) -> str | None:
+    """The grouping that a row is measured by; None where it is not by the one that is asked for."""
     if by is not None:
-        return [block for block in blocks if block.by == by]
-    measured: dict[tuple[str, str], list[str]] = {}
-    for block in blocks:
-        measured.setdefault((block.task, block.grouping_name), []).append(block.by)
-    chosen = {
-        key: own.get(key, ALL) if own.get(key, ALL) in names else names[0] for key, names in measured.items()
-    }
-    return [block for block in blocks if block.by == chosen[block.task, block.grouping_name]]
+        return by if place.measured is None or by in place.measured else None
+    return place.own if place.own in measured else measured[0]
+
+
+def _looks(
+    block: Block, pairs: Sequence[tuple[int, int]], rows: Rows, convention: Convention
+) -> Iterator[Look]:
+    """The rows of a block; apart where a grouping leaves other labels out."""
+    alike: dict[tuple[str, ...], list[tuple[int, int]]] = {}
+    for row, number in pairs:
+        alike.setdefault(tuple(n for n in block.classes if n in rows.dropped[row]), []).append((row, number))
+    for dropped, found in alike.items():
+        places, inside = np.array(found, dtype=np.int64).T
+        counts, scores, classes = block.counts, block.scores, tuple(block.classes)
+        if not np.array_equal(inside, np.arange(len(block.run_ids))):
+            counts, scores = counts[inside], None if scores is None else scores[inside]
+        if dropped and counts.multilabel:
+            counts, scores = _without(counts, classes, dropped), _without(scores, classes, dropped)
+            classes = tuple(name for name in classes if name not in dropped)
+        yield Look(places, counts, scores, tuple(block.groups), classes, convention)
+
+
+Tables = TypeVar("Tables", Counts, Scores, Scores | None)
+
+
+def _without(tables: Tables, classes: Sequence[str], dropped: Sequence[str]) -> Tables:
+    """Stacked tables `[R, L, ...]` of the labels that are left."""
+    if tables is None:
+        return tables
+    kept = [place for place, name in enumerate(classes) if name not in dropped]
+    held = {item.name: getattr(tables, item.name) for item in fields(tables)}
+    left: dict[str, Any] = {name: v[:, kept] for name, v in held.items() if isinstance(v, np.ndarray)}
+    return replace(tables, **left)

@@ -36,10 +36,10 @@ def records_of(runs: Sequence[PlannedRun], trainer: Trainer, job: Job, started: 
     measured, finite = list[list[list[Measured]]](), dict[str, list[bool]]()
     kept: list[dict[str, Array]] = [{} for _ in runs]
     for part, scores in scored_parts(trainer, spec.parts):
-        measured.append(measured_of(spec, trainer, part, scores, job))
+        measured.append(measured_of([run.spec for run in runs], trainer, part, scores, job))
         finite[part] = torch.isfinite(scores).flatten(1).all(dim=1).tolist()
         if job.keep_predictions:
-            for place, own in enumerate(predictions_of(spec, trainer, part, scores)):
+            for place, own in enumerate(predictions_of(trainer, part, scores)):
                 kept[place][part] = own
     numbers = numbers_of(spec.numbers, trainer) if spec.numbers else [{}] * n
     common = {**surroundings(trainer.device), "stack": n, "started": started, "finished": _now()}
@@ -72,39 +72,50 @@ def went_astray(
     return None if wrong is None else f"scores of {wrong} rows are no numbers"
 
 
-def measured_of(spec: RunSpec, trainer: Trainer, part: str, scores: Tensor, job: Job) -> list[list[Measured]]:
-    """The counts of all runs of a stack on a part, by every grouping; runs of a task are counted at once."""
+def measured_of(
+    specs: Sequence[RunSpec], trainer: Trainer, part: str, scores: Tensor, job: Job
+) -> list[list[Measured]]:
+    """The counts of all runs of a stack on a part, each by its groupings; those of a task at once."""
     found: list[list[Measured]] = [[] for _ in trainer.runs]
-    for task, places, rows, own in by_task(spec, trainer, part, scores):
+    for task, places, rows, own in by_task(trainer, part, scores):
         y, guesses = np.asarray(task.y[rows]), decide(own, task.multi_label).cpu().numpy()
-        for by in spec.groupings or (spec.protect,):
-            groups = groups_of(task, by, np.asarray(rows))
-            n_classes = None if task.multi_label else task.n_classes
-            counts = Counts.from_predictions(y, guesses, groups.ids, n_classes, groups.n_groups)
-            name = " × ".join(by) if by else "all"
-            for run, place in enumerate(places):
-                binned = binned_scores(y, own[run], groups, task, job.score_bins)
-                one = Measured(part, name, groups.names, task.classes, counts[run], binned)
-                found[place].append(one)
+        for groupings, mine in _measured_alike(specs, places).items():
+            for by in groupings:
+                groups = groups_of(task, by, np.asarray(rows))
+                n_classes = None if task.multi_label else task.n_classes
+                counts = Counts.from_predictions(y, guesses[mine], groups.ids, n_classes, groups.n_groups)
+                name = " × ".join(by) if by else "all"
+                for number, run in enumerate(mine):
+                    binned = binned_scores(y, own[run], groups, task, job.score_bins)
+                    one = Measured(part, name, groups.names, task.classes, counts[number], binned)
+                    found[places[run]].append(one)
     return found
 
 
-def by_task(
-    spec: RunSpec, trainer: Trainer, part: str, scores: Tensor
-) -> Iterator[tuple[Task, list[int], Tensor, Tensor]]:
+def _measured_alike(
+    specs: Sequence[RunSpec], places: Sequence[int]
+) -> dict[tuple[tuple[str, ...], ...], list[int]]:
+    """Which of a task's runs (by their number among its `places`) are measured by the same groupings."""
+    found: dict[tuple[tuple[str, ...], ...], list[int]] = {}
+    for number, place in enumerate(places):
+        found.setdefault(specs[place].groupings or (specs[place].protect,), []).append(number)
+    return found
+
+
+def by_task(trainer: Trainer, part: str, scores: Tensor) -> Iterator[tuple[Task, list[int], Tensor, Tensor]]:
     """Each task with its runs, the rows that it is measured on, and the scores of these `[runs, N, C]`."""
-    for number, task in enumerate(trainer.tasks):
+    for number, (task, protect) in enumerate(zip(trainer.tasks, trainer.protects, strict=True)):
         places = [place for place, run in enumerate(trainer.runs) if run.task == number]
-        rows, chosen = measured_rows(task, part, spec.protect)
+        rows, chosen = measured_rows(task, part, protect)
         own = scores[places]
         yield task, places, rows, own if chosen is None else own[:, chosen.to(own.device)]
 
 
-def predictions_of(spec: RunSpec, trainer: Trainer, part: str, scores: Tensor) -> list[Array]:
+def predictions_of(trainer: Trainer, part: str, scores: Tensor) -> list[Array]:
     """The scores `[N, C]` of every run on a part, as they are kept."""
     found = {
         place: own[run].cpu().numpy()
-        for _, places, _, own in by_task(spec, trainer, part, scores)
+        for _, places, _, own in by_task(trainer, part, scores)
         for run, place in enumerate(places)
     }
     return [found[place] for place in range(len(trainer.runs))]

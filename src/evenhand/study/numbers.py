@@ -29,7 +29,10 @@ def numbers_of(asked: Sequence[str], trainer: Trainer) -> list[dict[str, float]]
     """What is asked for, of every run of a trained stack; NaN where the groups leave it undefined."""
     part = part_of(trainer, NUMBERS_PART)
     curvatures = curvatures_of(trainer.predictor, part, trainer.state, trainer.batches.tasks)
-    groups = [groups_of(task, trainer.protect, np.asarray(task.rows(NUMBERS_PART))) for task in trainer.tasks]
+    groups = [
+        groups_of(task, protect, np.asarray(task.rows(NUMBERS_PART)))
+        for task, protect in zip(trainer.tasks, trainer.protects, strict=True)
+    ]
     own = zip(curvatures, (groups[run.task] for run in trainer.runs), strict=True)
     return [_numbers(asked, each, seen) for each, seen in own]
 

@@ -8,12 +8,17 @@ from typing import Any
 
 from evenhand.errors import InputError
 from evenhand.study.records import PlannedRun
+from evenhand.study.standing import Standing
 
 LABELS = ("task", "grouping", "net", "method")
 
 
-def chosen_runs(runs: Sequence[PlannedRun], only: Iterable[str]) -> list[PlannedRun]:
+def chosen_runs(
+    runs: Sequence[PlannedRun], only: Iterable[str], standing: Standing | None = None
+) -> list[PlannedRun]:
     """The runs that meet every KEY=VALUE; several values of one key are alternatives.
+
+    A run that stands for several groupings (see `standing`) is chosen by the name of any of them.
 
     A key is task, grouping, net, method, seed, or something that a method varies; a run whose method does not
     vary it is left out. A key or a value that no run has is refused with the nearest.
@@ -24,7 +29,7 @@ def chosen_runs(runs: Sequence[PlannedRun], only: Iterable[str]) -> list[Planned
         if not equals or not key.strip():
             raise InputError(f"a choice of runs is KEY=VALUE, such as method=erm, not {condition!r}")
         wanted.setdefault(key.strip(), []).append(value.strip())
-    told = [facts_of(run) for run in runs]
+    told = [facts_of(run, standing) for run in runs]
     for key, values in wanted.items():
         _check(key, values, told)
     return [
@@ -34,13 +39,18 @@ def chosen_runs(runs: Sequence[PlannedRun], only: Iterable[str]) -> list[Planned
     ]
 
 
-def facts_of(run: PlannedRun) -> dict[str, Any]:
-    """What a run can be chosen by."""
-    return {**run.setting, **{label: getattr(run, label) for label in LABELS}, "seed": run.spec.seed}
+def facts_of(run: PlannedRun, standing: Standing | None = None) -> dict[str, Any]:
+    """What a run can be chosen by; the names of all its groupings, where it stands for several."""
+    facts = {**run.setting, **{label: getattr(run, label) for label in LABELS}, "seed": run.spec.seed}
+    stands = () if standing is None else standing.of(run.task, run.grouping, run.method)
+    names = tuple(dict.fromkeys((run.grouping, *(stand.grouping for stand in stands))))
+    return {**facts, "grouping": names} if len(names) > 1 else facts
 
 
 def _same(fact: Any, value: str) -> bool:
     """Whether a value is meant: 100 is 100.0, and true is True."""
+    if isinstance(fact, tuple):
+        return any(_same(each, value) for each in fact)
     if isinstance(fact, bool) or not isinstance(fact, (int, float)):
         return str(fact).lower() == value.lower()
     try:
@@ -53,7 +63,8 @@ def _check(key: str, values: Sequence[str], told: Sequence[Mapping[str, Any]]) -
     keys = sorted({name for facts in told for name in facts})
     if key not in keys:
         raise InputError(f"no run of this study has {key!r} to be chosen by{_near(key, keys)}")
-    there = sorted({str(facts[key]) for facts in told if key in facts})
+    each = [facts[key] for facts in told if key in facts]
+    there = sorted({str(one) for fact in each for one in (fact if isinstance(fact, tuple) else (fact,))})
     for value in values:
         if not any(_same(facts.get(key), value) for facts in told):
             raise InputError(f"no run of this study has {key}={value}{_near(value, there)}")

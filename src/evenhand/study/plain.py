@@ -26,6 +26,7 @@ _LISTS = {
 }  # fmt: skip
 _TABLES = {"selection": SelectionSpec, "report": ReportSpec}
 _LATER = ("shifts", "numbers")  # left out where empty, as in what was stored before there were any
+_SWITCHES = {"methods": ("once", "groupings"), "tasks": ("drop_protected",)}  # the same, of entries of a list
 
 
 def study_to_dict(study: Study) -> dict[str, Any]:
@@ -38,6 +39,8 @@ def study_to_dict(study: Study) -> dict[str, Any]:
     True
     """
     found: dict[str, Any] = plain(study)
+    for block, switches in _SWITCHES.items():
+        found[block] = [{k: v for k, v in entry.items() if v or k not in switches} for entry in found[block]]
     small = {} if study.smoke is None else {"smoke": study_to_dict(study.smoke)}
     return {name: value for name, value in {**found, **small}.items() if value or name not in _LATER}
 

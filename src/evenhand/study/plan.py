@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from evenhand.data.task import Task
+from evenhand.groups import MOST_GROUPS
 from evenhand.methods.base import Method, float_fields
 from evenhand.methods.problem import Problem
 from evenhand.nets.registry import NetSpec
@@ -37,22 +38,36 @@ def plan(
 ) -> list[Bucket]:
     """Buckets of runs that can be trained together, the costliest first.
 
-    Runs of one bucket agree in everything that shapes the computation: inputs, rows, groups, network, the
-    method and its fields that are no numbers, the recipe apart from its numbers. `stack` limits how many are
-    trained side by side; unless given, it is what the device's memory or cache can hold.
+    Runs of one bucket agree in everything that shapes the computation: inputs, rows, the number of groups,
+    network, the method and its fields that are no numbers, the recipe apart from its numbers. Which
+    attributes of the same data they protect may differ, if these have equally many levels. `stack` limits how
+    many are trained side by side; unless given, it is what the device's memory or cache can hold.
     """
     device, task_of = torch.device(device), _kept(task_of)
-    alike: dict[str, list[PlannedRun]] = {}
     signatures: dict[str, Any] = {}
-    for run in runs:
-        alike.setdefault(_key(run.spec, task_of, signatures), []).append(run)
     found: list[Bucket] = []
-    for members in alike.values():
+    for members in _alike(runs, lambda spec: _key(spec, task_of, signatures)):
         size, each = _size_and_cost(members[0].spec, device, stack, task_of)
         if device.type == "cpu":  # a GPU takes as long for many as for few: there, workers take other buckets
             size = min(size, max(LEAST_TO_SHARE, math.ceil(len(members) / workers)))
         found += _cut(members, size, each, threads, device.type)
     return sorted(found, key=lambda bucket: -bucket.cost)
+
+
+def _alike(runs: Iterable[PlannedRun], key: Callable[[RunSpec], str]) -> list[list[PlannedRun]]:
+    """Runs that share a stack, those with other groups only where their data are the same.
+
+    Inputs are then held once for all of them; of other data, every stack would hold what few runs look at.
+    """
+    by_groups: dict[tuple[str, str], list[PlannedRun]] = {}
+    for run in runs:
+        groups = canonical([run.spec.protect, run.spec.groupings])
+        by_groups.setdefault((key(run.spec), groups), []).append(run)
+    joined: dict[tuple[str, frozenset[str]], list[PlannedRun]] = {}
+    for (shapes, _), members in by_groups.items():
+        data = frozenset(canonical([run.spec.data, dict(run.spec.knobs)]) for run in members)
+        joined.setdefault((shapes, data), []).extend(members)
+    return list(joined.values())
 
 
 def _kept(task_of: TaskOf) -> TaskOf:
@@ -81,10 +96,11 @@ def _key(spec: RunSpec, task_of: TaskOf, signatures: dict[str, Any]) -> str:
     if lengths not in signatures:
         signatures[lengths] = _epoch_lengths(spec, task_of)
     recipe = {name: value for name, value in spec.recipe.items() if name not in OWN_NUMBERS}
+    # batches that are shared bring the groups of one run for all
+    protect = spec.protect if spec.recipe.get("share_batches") else ()
     return canonical(
         [signatures[data], signatures[lengths], spec.net, dict(spec.net_options),
-         signatures[method], recipe, spec.protect, spec.parts, spec.groupings, spec.numbers,
-         dict(spec.sources)]
+         signatures[method], recipe, protect, spec.parts, spec.numbers, dict(spec.sources)]
     )  # fmt: skip
 
 
@@ -92,6 +108,8 @@ def _signature(task: Task, protect: Sequence[str]) -> list[Any]:
     """The shape of a task: tasks of one shape are trained in one stack."""
     rows = {part: len(places) for part, places in task.split.items()}
     levels = [len(task.attribute(name).levels) for name in protect]
+    if math.prod(levels) > MOST_GROUPS:  # only those that occur are groups then
+        levels.append(task.groups(protect).n_groups)
     kind = str(getattr(task.x, "dtype", None) or f"lazy {id(task.x)}")  # what will be painted has a type too
     return [task.input_shape, kind, len(task), rows, len(task.classes), task.multi_label, levels]
 

@@ -12,10 +12,10 @@ from evenhand.study.plain import GRID, SEARCH
 from evenhand.study.spec import Grid, GroupingSpec, MethodSpec, NetEntry, Search, ShiftSpec, TaskSpec
 from evenhand.study.toml_table import LISTS, NUMBER, NUMBERS, SWITCH, TABLE, TEXT, TEXTS, WHOLE, WHOLES, Table
 
-TASK_KEYS = ("data", "file", "name", "seeded", "recipe")
+TASK_KEYS = ("data", "file", "name", "seeded", "recipe", "drop_protected")
 GROUPING_KEYS = ("attributes", "first", "counts", "name", "tasks", "measure")
 NET_KEYS = ("net", "name", "tasks", "methods")
-METHOD_KEYS = ("key", "name", "draws", "tasks", "recipe")
+METHOD_KEYS = ("key", "name", "draws", "tasks", "recipe", "once", "groupings")
 SHIFT_KEYS = ("kind", "severity", "severities", "draws", "part", "tasks")
 BOUNDS = ("low", "high", "log")
 
@@ -25,13 +25,14 @@ def read_task(block: Table, base: Path) -> Iterator[TaskSpec]:
     data, file = block.take("data", TEXT), block.take("file", TEXT)
     name, seeded = block.take("name", TEXT, default=""), block.names("seeded")
     recipe = block.take("recipe", TABLE, default={})
+    drop = block.take("drop_protected", SWITCH, default=False)
     if (data is None) == (file is None):
         block.wrong('a task needs either data = "NAME" or file = "TABLE.csv"')
         return
     where = f"{TABLE_OF}{_beside(file, base)}" if file is not None else own_reference(data, base)
     name = name or task_name(where)
     _called(block, name)
-    yield TaskSpec(where, name, block.rest(), seeded, recipe)
+    yield TaskSpec(where, name, block.rest(), seeded, recipe, drop)
 
 
 def read_grouping(block: Table) -> Iterator[GroupingSpec]:
@@ -76,7 +77,8 @@ def read_method(block: Table, base: Path) -> Iterator[MethodSpec]:
     """A method by key, or several with the same values; every other key is a field."""
     keys = block.names("key")
     name, tasks = block.take("name", TEXT, default=""), block.names("tasks")
-    draws = block.take("draws", WHOLE, default=0)
+    groupings = block.names("groupings")
+    draws, once = block.take("draws", WHOLE, default=0), block.take("once", SWITCH, default=False)
     inner = block.table("recipe")
     recipe, fields = _varied(inner, inner.rest()), _varied(block, block.rest())
     if not keys:
@@ -87,7 +89,7 @@ def read_method(block: Table, base: Path) -> Iterator[MethodSpec]:
         where = own_reference(key, base)
         called = name if name and len(keys) == 1 else method_name(where)
         _called(block, called)
-        yield MethodSpec(where, called, fields, recipe, draws, tasks)
+        yield MethodSpec(where, called, fields, recipe, draws, tasks, once, groupings)
 
 
 def read_shift(block: Table) -> Iterator[ShiftSpec]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.errors import InputError
+from evenhand.metrics.catalogue import CATALOGUE
 from evenhand.metrics.counts import Counts
 from evenhand.study.codec import unpack_scores
 from evenhand.study.digests import record_digest, spec_hash
@@ -47,6 +48,8 @@ def reuse_runs(store: Store, path: Path, tell: Callable[[str], None] | None = No
     number = sum(store.commit(_as(run, record, path)) for record, run in taken)
     for words in _about_data(path, [(rows, run) for rows, run in found if run]):
         tell(words)
+    for words in _about_scores(path, [record for record, _ in taken], store.study()):
+        tell(words)
     others = Counter(record.versions.get("evenhand", "?") for record, _ in taken)
     for version, runs in sorted(others.items()):
         if version != __version__:
@@ -71,6 +74,19 @@ def _about_data(path: Path, matched: Sequence[tuple[Sequence[Row], PlannedRun]])
         yield (
             f"{runs} runs of {path.name} were not reused: the data of task '{task}' are not the same here "
             f"(checksum {there[:12]} there, {here[:12]} here)"
+        )
+
+
+def _about_scores(path: Path, taken: Sequence[RunRecord], study: Mapping[str, Any]) -> Iterator[str]:
+    """A sentence where the study reports or chooses by what is made of scores, and runs come without them."""
+    report, selection = study.get("report") or {}, study.get("selection") or {}
+    asked = dict.fromkeys([*report.get("metrics", ()), selection.get("metric", "")])
+    keys = [key for key in asked if key in CATALOGUE and CATALOGUE[key].needs == "scores"]
+    bare = sum(all(measured.scores is None for measured in record.measured) for record in taken)
+    if keys and bare:
+        yield (
+            f"{bare} reused runs of {path.name} have no scores: {', '.join(keys)} stays undefined for them, "
+            "unless they are run again"
         )
 
 

@@ -11,15 +11,16 @@ from evenhand.data.shifts import kind_of
 from evenhand.data.task import Task
 from evenhand.errors import InputError
 from evenhand.methods.problem import Problem
-from evenhand.nets.names import no_such
 from evenhand.nets.registry import NETS
 from evenhand.study.library import find_study
+from evenhand.study.method_limits import Place, place_of, serves
 from evenhand.study.mistakes import Mistakes
 from evenhand.study.number_names import NUMBERS_PART
 from evenhand.study.read import read_with_lines
 from evenhand.study.records import canonical
 from evenhand.study.scoring import measured_rows
 from evenhand.study.search import Setting, settings_of
+from evenhand.study.served_groups import check_labels, has_attributes
 from evenhand.study.shifted import names_of
 from evenhand.study.smoke import LIMIT
 from evenhand.study.spec import GroupingSpec, MethodSpec, NetEntry, ShiftSpec, Study, TaskSpec
@@ -54,7 +55,7 @@ def look_at_data(
     """The facts of every task by its name; each (data, knobs) is loaded once, and let go of again."""
     load, checksum = task_of or look_at_task, checksum_of or data_checksum
     mistakes, known = lines_of(study), dict[str, str]()
-    settings = {method.name: limited_settings(study, method) for method in study.methods}
+    settings = {place_of(method): limited_settings(study, method) for method in study.methods}
     found: dict[str, Facts] = {}
     for spec in study.tasks:
         with mistakes.at(("task", spec.name)):
@@ -66,7 +67,7 @@ def look_at_data(
 def _facts(
     study: Study,
     spec: TaskSpec,
-    settings: Mapping[str, Sequence[Setting]],
+    settings: Mapping[Place, Sequence[Setting]],
     load: TaskOf,
     checksum: ChecksumOf,
     known: dict[str, str],
@@ -90,7 +91,7 @@ def _check_task(
     spec: TaskSpec,
     task: Task,
     kind: str,
-    settings: Mapping[str, Sequence[Setting]],
+    settings: Mapping[Place, Sequence[Setting]],
     mistakes: Mistakes,
 ) -> None:
     _check_parts(study, spec, task, settings, mistakes)
@@ -102,8 +103,9 @@ def _check_task(
         groupings = serving(study.groupings, spec.name)
         _check_shift(shift, spec, task, [grouping.attributes for grouping in groupings], mistakes)
     for grouping in serving(study.groupings, spec.name):
-        if _has_attributes(task, spec, grouping, mistakes):
-            _check_methods(study, spec, Problem.of(task, grouping.attributes), grouping, settings, mistakes)
+        if has_attributes(task, spec, grouping, mistakes):
+            check_labels(task, spec, grouping, mistakes)
+            _check_methods(study, spec, task, grouping, settings, mistakes)
 
 
 def _check_shift(
@@ -124,27 +126,18 @@ def _check_shift(
         mistakes.add((*place, "part"), told)
 
 
-def _has_attributes(task: Task, spec: TaskSpec, grouping: GroupingSpec, mistakes: Mistakes) -> bool:
-    """Whether the task has what a grouping is made of, and is measured by."""
-    known = [attribute.name for attribute in task.attributes]
-    lists = [("attributes", grouping.attributes), *(("measure", names) for names in grouping.measure)]
-    wrong = [(key, name) for key, names in lists for name in names if name not in known]
-    for key, name in wrong:
-        told = no_such(f"the task '{spec.name}' has no attribute", name, known, "Its attributes")
-        mistakes.add(("grouping", grouping.name, key), told)
-    return not wrong
-
-
 def _check_methods(
     study: Study,
     spec: TaskSpec,
-    problem: Problem,
+    task: Task,
     grouping: GroupingSpec,
-    settings: Mapping[str, Sequence[Setting]],
+    settings: Mapping[Place, Sequence[Setting]],
     mistakes: Mistakes,
 ) -> None:
-    for method in serving(study.methods, spec.name):
-        for setting in settings[method.name]:
+    protecting = Problem.of(task, grouping.attributes)
+    for method in (each for each in serving(study.methods, spec.name) if serves(each, grouping.name)):
+        problem = Problem.of(task, ()) if method.once else protecting
+        for setting in settings[place_of(method)]:
             try:
                 load_method(method.key, setting.fields).check(problem)
             except InputError as error:
@@ -154,12 +147,13 @@ def _check_methods(
 
 
 def _check_parts(
-    study: Study, spec: TaskSpec, task: Task, settings: Mapping[str, Sequence[Setting]], mistakes: Mistakes
+    study: Study, spec: TaskSpec, task: Task, settings: Mapping[Place, Sequence[Setting]], mistakes: Mistakes
 ) -> None:
     """Parts that are measured, chosen on or stopped by must be there."""
     has = f"the task '{spec.name}' has no part"
     there = f"(it has {', '.join(task.split)})"
-    choosing = [method.name for method in serving(study.methods, spec.name) if len(settings[method.name]) > 1]
+    methods = serving(study.methods, spec.name)
+    choosing = [method.name for method in methods if len(settings[place_of(method)]) > 1]
     for part in dict.fromkeys((*study.parts, study.report.part)):
         if part in task.split:
             continue
@@ -185,10 +179,10 @@ def _remedy(part: str) -> str:
 
 
 def _recipes(
-    study: Study, spec: TaskSpec, settings: Mapping[str, Sequence[Setting]]
+    study: Study, spec: TaskSpec, settings: Mapping[Place, Sequence[Setting]]
 ) -> Iterator[dict[str, Any]]:
     for method in serving(study.methods, spec.name):
-        for setting in settings[method.name]:
+        for setting in settings[place_of(method)]:
             yield {**study.recipe, **spec.recipe, **setting.recipe}
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from evenhand.study.spec import Grid, GroupingSpec, MethodSpec, NetEntry, Search, ShiftSpec, Study, TaskSpec
 
 SEEDS, SETTINGS, DRAWS, RECIPE = 2, 2, 2, {"epochs": 1}
+IN_SMALL = "(in small, to see that it runs: its numbers tell nothing)"  # after the title
 LIMIT = "settings"  # the option that limits how many settings of a method are run
 
 Limited = TypeVar("Limited", GroupingSpec, NetEntry, MethodSpec, ShiftSpec)
@@ -49,15 +50,16 @@ def smoke_form(study: Study, spec: SmokeSpec | None = None) -> Study:
         _small(task, spec, recipe) for task in study.tasks if task.name in (spec.tasks or [task.name])
     )
     names = [task.name for task in tasks]
-    methods = _kept(study.methods, spec.methods, names)
+    groupings = _kept(study.groupings, spec.groupings, names)
+    methods = _methods_left(_kept(study.methods, spec.methods, names), [each.name for each in groupings])
     called = [method.name for method in methods]
     report = study.report if study.report.base in called else replace(study.report, base="")
     return replace(
         study,
-        title=f"{study.title or study.name} (in small, to see that it runs: its numbers tell nothing)",
+        title=f"{study.title or study.name} {IN_SMALL}",
         smoke=None,
         tasks=tasks,
-        groupings=_kept(study.groupings, spec.groupings, names),
+        groupings=groupings,
         nets=_nets_left(_kept(study.nets, spec.nets, names), called),
         methods=tuple(replace(method, recipe=_without(method.recipe, recipe)) for method in methods),
         recipe={**study.recipe, **recipe},
@@ -68,6 +70,15 @@ def smoke_form(study: Study, spec: SmokeSpec | None = None) -> Study:
         ),
         options={**study.options, LIMIT: spec.settings, **spec.options},
     )
+
+
+def is_small(study: Mapping[str, Any]) -> bool:
+    """Whether a stored declaration is that of a small form, which has no smaller one itself.
+
+    >>> is_small({"name": "ci-mnist", "smoke": None}), is_small({"name": "ci-mnist", "smoke": {}})
+    (True, False)
+    """
+    return "smoke" in study and study["smoke"] is None
 
 
 def _small(task: TaskSpec, spec: SmokeSpec, recipe: Mapping[str, Any]) -> TaskSpec:
@@ -82,6 +93,15 @@ def _without(values: Mapping[str, Any], recipe: Mapping[str, Any]) -> dict[str, 
         for name, value in values.items()
         if name not in recipe or isinstance(value, (Grid, Search))
     }
+
+
+def _methods_left(methods: Sequence[MethodSpec], groupings: Sequence[str]) -> tuple[MethodSpec, ...]:
+    """Those that still have a grouping to serve."""
+    found = []
+    for method in methods:
+        left = tuple(name for name in method.groupings if name in groupings)
+        found += [replace(method, groupings=left)] if left or not method.groupings else []
+    return tuple(found)
 
 
 def _nets_left(nets: Sequence[NetEntry], methods: Sequence[str]) -> tuple[NetEntry, ...]:

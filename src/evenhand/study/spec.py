@@ -29,13 +29,18 @@ class Search:
 
 @dataclass(frozen=True)
 class TaskSpec:
-    """A data set with its knobs. `seeded`: knobs that take the run's seed (another split for each seed)."""
+    """A data set with its knobs. `seeded`: knobs that take the run's seed (another split for each seed).
+
+    `drop_protected`: of several labels, those that a grouping protects take no part in what is measured by
+    it; they are trained all the same.
+    """
 
     data: str
     name: str = ""
     knobs: Mapping[str, Any] = field(default_factory=dict)
     seeded: tuple[str, ...] = ()
     recipe: Mapping[str, Any] = field(default_factory=dict)  # over the study's, for this task
+    drop_protected: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,10 @@ class NetEntry:
 class MethodSpec:
     """A method with fixed, gridded or searched fields; `recipe` values may be varied in the same way.
 
-    `draws` is how many points a random search has (each of them combined with the grids).
+    `draws` is how many points a random search has (each of them combined with the grids). `once`: it knows no
+    groups, so it is trained once a task, network, setting and seed, and measured by every grouping.
+    `groupings` limits it to some of them (by name), else all. Two may have one name if they are for other
+    tasks: one method, with other values on another task.
     """
 
     key: str
@@ -83,6 +91,8 @@ class MethodSpec:
     recipe: Mapping[str, Any] = field(default_factory=dict)  # value, Grid or Search
     draws: int = 0
     tasks: tuple[str, ...] = ()
+    once: bool = False
+    groupings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from evenhand.data.task import PARTS
 from evenhand.metrics.catalogue import CATALOGUE
 from evenhand.metrics.view import Convention
 from evenhand.nets.names import no_such
+from evenhand.study.method_limits import check_method_limits, clashing_names
 from evenhand.study.mistakes import Mistakes
 from evenhand.study.names import complete
 from evenhand.study.number_names import NUMBERS_PART, is_number
@@ -28,6 +29,7 @@ from evenhand.study.validate_blocks import (
     check_tasks,
 )
 from evenhand.study.validate_methods import check_methods, check_recipe
+from evenhand.study.validate_once import check_once
 from evenhand.study.validate_shifts import check_numbers, check_shifts
 
 MOST_RUNS = 1_000_000  # the plan and its identities are held in memory
@@ -49,7 +51,8 @@ def check_study(study: Study) -> Study:
     >>> check_study(study)
     Traceback (most recent call last):
     evenhand.errors.InputError: method 'gdro', etta: the method 'gdro' has no field 'etta'; did you mean
-    'eta'? Its keys: eta, adjustment, by, balanced, name, draws, tasks, recipe
+    'eta'? Its keys: eta, adjustment, by, balanced, name, draws, tasks, recipe, once,
+    groupings
     """
     mistakes = Mistakes()
     study = complete(study)
@@ -78,14 +81,15 @@ def _look(study: Study, mistakes: Mistakes) -> None:
     _check_names(study, mistakes)
     check_recipe(study.recipe, ("recipe",), mistakes)
     blocks = (check_tasks, check_groupings, check_nets, check_methods)
-    for check in (*blocks, check_limits, check_net_methods, check_shifts, _check_size):
+    limits = (check_limits, check_net_methods, check_method_limits)
+    for check in (*blocks, *limits, check_shifts, check_once, _check_size):
         check(study, mistakes)
 
 
 def _check_size(study: Study, mistakes: Mistakes) -> None:
     """A slip of some zeros would otherwise be met as a planning that never ends."""
     runs = len(study.seeds) * sum(
-        _number(study.groupings, task.name) * _nets(study, task.name, method) * _settings(method)
+        _groupings(study, task.name, method) * _nets(study, task.name, method) * _settings(method)
         for task in study.tasks
         for method in study.methods
         if task.name in (method.tasks or (task.name,))
@@ -97,6 +101,10 @@ def _check_size(study: Study, mistakes: Mistakes) -> None:
 
 def _number(entries: Sequence[GroupingSpec | NetEntry], task: str) -> int:
     return sum(task in (entry.tasks or (task,)) for entry in entries)
+
+
+def _groupings(study: Study, task: str, method: MethodSpec) -> int:
+    return min(_number(study.groupings, task), 1 if method.once else MOST_RUNS)
 
 
 def _nets(study: Study, task: str, method: MethodSpec) -> int:
@@ -153,7 +161,7 @@ def _check_names(study: Study, mistakes: Mistakes) -> None:
         "task": [task.name for task in study.tasks],
         "grouping": [grouping.name for grouping in study.groupings],
         "net": _net_names(study),
-        "method": [method.name for method in study.methods],
+        "method": clashing_names(study),
     }
     for block, called in names.items():
         for name, times in Counter(called).items():

@@ -39,6 +39,7 @@ def networks_of(net: Buildable, method: Method, problem: Problem) -> dict[str, n
     shape = method.model_inputs(problem)
     try:
         model = net.build(shape, method.outputs(problem))
+        siblings = {name: net.build(shape, n) for name, n in method.siblings(problem).items()}
     except InputError as error:
         if shape == problem.sizes.inputs:
             raise
@@ -46,7 +47,7 @@ def networks_of(net: Buildable, method: Method, problem: Problem) -> dict[str, n
             f"under the method '{method.key}' the network reads a code, not the task's inputs; choose one "
             f"that takes a vector, such as mlp or s3-mlp ({error})"
         ) from error
-    return {"model": model, **method.extra(problem, getattr(model, "n_features", 0))}
+    return {"model": model, **siblings, **method.extra(problem, getattr(model, "n_features", 0))}
 
 
 def check_recipe(recipe: Recipe, sizes: Sizes, n_tasks: int) -> None:

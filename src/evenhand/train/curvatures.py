@@ -21,7 +21,7 @@ from evenhand.methods.nets import Network
 from evenhand.methods.terms import score_losses
 from evenhand.metrics.curvature import Loss, one_shot, spectral_norm
 from evenhand.records import State
-from evenhand.train.evaluate import Predictor
+from evenhand.train.evaluate import Predictor, seen_by_all
 from evenhand.train.shifted import Seen
 from evenhand.train.stack import Parameters
 
@@ -100,9 +100,10 @@ def _each_run(
         if not stack.stacked:
             mine = [values[0] if own else values for values in rows]
             return one(parameters, hyper, state, *mine)[None].to(torch.float64)
-        data = (0 if own else None,) * len(rows)
-        dims = (0, dict.fromkeys(hyper, 0), dict.fromkeys(state, 0), *data)
-        return vmap(one, in_dims=dims)(parameters, hyper, state, *rows).to(torch.float64)
+        x, data = seen_by_all(rows[0], own)
+        labels = (0 if own else None,) * (len(rows) - 1)
+        dims = (0, dict.fromkeys(hyper, 0), dict.fromkeys(state, 0), data, *labels)
+        return vmap(one, in_dims=dims)(parameters, hyper, state, x, *rows[1:]).to(torch.float64)
     finally:
         stack.mode(training=True)
 

@@ -73,8 +73,8 @@ class Predictor:
             if run is not None:
                 parameters = {name: _one_of(values, run) for name, values in parameters.items()}
                 hyper, state = _one_of(hyper, run), _one_of(state, run)
-            data = 0 if own else None
-            dims = (0, dict.fromkeys(hyper, 0), dict.fromkeys(state, 0), data, data)
+            x, data = seen_by_all(x, own)
+            dims = (0, dict.fromkeys(hyper, 0), dict.fromkeys(state, 0), data, 0 if own else None)
             return vmap(one, in_dims=dims)(parameters, hyper, state, x, g)
         finally:
             self.stack.mode(training=True)
@@ -111,7 +111,7 @@ class Predictor:
     def _pieces(self, part: Seen, tasks: Tensor | None) -> Iterator[tuple[Tensor, Tensor]]:
         own = part.prepared or tasks is not None
         runs = self.stack.n_runs if own else 1
-        rows = self.rows_at_a_time(runs)
+        rows = self.rows_at_a_time(1 if part.n_blocks == 1 else runs)
         for start in range(0, part.n, rows):
             places = torch.arange(start, min(start + rows, part.n), device=part.device)
             x, _, g, _ = part.take(places.expand(runs, -1) if own else places, tasks)
@@ -135,6 +135,13 @@ class Predictor:
         """Whether a network looks at pictures."""
         modules = (module for template in self.stack.templates.values() for module in template.modules())
         return any(isinstance(module, nn.Conv2d) for module in modules)
+
+
+def seen_by_all(x: Tensor, own: bool) -> tuple[Tensor, int | None]:
+    """Inputs and their dimension of runs: none where all runs see the same, though each has its groups."""
+    if own and len(x) > 1 and x.stride(0) == 0:
+        return x[0], None
+    return x, 0 if own else None
 
 
 def _one_of(tensors: Mapping[str, Tensor], run: int) -> dict[str, Tensor]:

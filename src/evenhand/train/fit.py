@@ -16,7 +16,7 @@ from evenhand.methods.problem import Problem
 from evenhand.train.building import Buildable, networks_of
 from evenhand.train.progress import Progress, Tell
 from evenhand.train.recipe import Recipe
-from evenhand.train.runs import Run
+from evenhand.train.runs import Run, protect_of_each
 from evenhand.train.stack import seeded
 from evenhand.train.trainer import Trainer
 
@@ -53,7 +53,7 @@ def train_runs(
     net: Buildable,
     recipe: Recipe,
     *,
-    protect: Sequence[str] = (),
+    protect: Sequence[str | Sequence[str]] = (),
     device: torch.device | str = "cpu",
     stack_size: int | None = None,
     tell: Tell | None = None,
@@ -63,10 +63,13 @@ def train_runs(
 ) -> list[Trainer]:
     """Train all runs; those that can be are stacked, at most `stack_size` at a time.
 
+    `protect` names attributes, or has a list of them for each of the tasks: one and the same task may be
+    there several times with others protected, and its inputs are then held once.
+
     With a folder, each stack keeps a checkpoint there (written `every` so many seconds), and what was
     finished is not trained again. A stack that does not fit on the GPU is split in two and tried again.
     """
-    device = torch.device(device)
+    device, protects = torch.device(device), protect_of_each(protect, len(tasks))
     size = stack_size_for(runs, tasks, net, protect, device, stack_size)
     waiting = [list(range(start, min(start + size, len(runs)))) for start in range(0, len(runs), size)]
     done: list[tuple[int, Trainer]] = []
@@ -75,9 +78,10 @@ def train_runs(
         told = _part_of_all(tell, sum(t.stack.n_runs for _, t in done), len(places), len(runs))
         file = None if folder is None else folder / f"checkpoint-{places[0]:04d}-{places[-1]:04d}.npz"
         mine = _recipe_of(recipe, places, len(runs))
-        own, used = _tasks_of([runs[place] for place in places], tasks)
+        own, kept = _tasks_of([runs[place] for place in places])
+        used, seen = [tasks[place] for place in kept], [protects[place] for place in kept]
         try:  # no name is bound to a trainer that may fail: it would hold on to the memory it did get
-            made = Trainer(own, used, net, mine, protect=protect, device=device, watch=watch).fit(
+            made = Trainer(own, used, net, mine, protect=seen, device=device, watch=watch).fit(
                 told, file, every
             )
             done.append((places[0], made))
@@ -94,12 +98,12 @@ def stack_size_for(
     runs: Sequence[Run],
     tasks: Sequence[Task],
     net: Buildable,
-    protect: Sequence[str],
+    protect: Sequence[str | Sequence[str]],
     device: torch.device,
     wanted: int | None = None,
 ) -> int:
     """How many runs to train side by side: one where the method or the network cannot be stacked."""
-    method, problem = runs[0].method, Problem.of(tasks[0], protect)
+    method, problem = runs[0].method, Problem.of(tasks[0], protect_of_each(protect, len(tasks))[0])
     method.check(problem)
     with seeded(0):  # the caller's generator is left as it is
         networks = networks_of(net, method, problem).values()
@@ -119,10 +123,10 @@ def stack_size_for(
     return max(1, min(MOST_ON_CPU, CACHED_NUMBERS // numbers))
 
 
-def _tasks_of(runs: Sequence[Run], tasks: Sequence[Task]) -> tuple[list[Run], list[Task]]:
-    """The runs, and of the tasks those that they are for: the others need not be on the device."""
+def _tasks_of(runs: Sequence[Run]) -> tuple[list[Run], list[int]]:
+    """The runs, and the places of the tasks that they are for: the others need not be on the device."""
     used = sorted({run.task for run in runs})
-    return [replace(run, task=used.index(run.task)) for run in runs], [tasks[place] for place in used]
+    return [replace(run, task=used.index(run.task)) for run in runs], used
 
 
 def _recipe_of(recipe: Recipe, places: Sequence[int], total: int) -> Recipe:

@@ -12,6 +12,7 @@ class PreparedPart:
     """A part of which every run has inputs of its own `[R, N, ...]`; labels and groups are the part's."""
 
     prepared = True
+    n_blocks = 0  # every run has inputs of its own
 
     def __init__(self, part: Part, x: Tensor) -> None:
         self.part, self.n, self.device, self.problems = part, part.n, part.device, part.problems

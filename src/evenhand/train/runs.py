@@ -38,6 +38,22 @@ class Run:
         return weights, order, noise
 
 
+def protect_of_each(protect: Sequence[str | Sequence[str]], n_tasks: int) -> list[tuple[str, ...]]:
+    """The attributes that each task of a stack protects: one list of names serves all, or each has its own.
+
+    >>> protect_of_each(["sex"], 2), protect_of_each([("sex",), ("race",)], 2)
+    ([('sex',), ('sex',)], [('sex',), ('race',)])
+    """
+    names = [name for name in protect if isinstance(name, str)]
+    if len(names) == len(protect):
+        return [tuple(names)] * n_tasks
+    if names or len(protect) != n_tasks:
+        raise InputError(
+            f"what is protected must be a list of attributes, or one such list for each of {n_tasks} tasks"
+        )
+    return [tuple(each) for each in protect]
+
+
 def common_method(runs: Sequence[Run]) -> tuple[Method, tuple[str, ...]]:
     """The method of a stack, and which of its fields are numbers that may differ from run to run."""
     first = runs[0].method

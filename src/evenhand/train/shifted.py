@@ -9,7 +9,7 @@ from torch import Tensor
 
 from evenhand.data.shifts import shift_inputs, white_of
 from evenhand.data.task import Task
-from evenhand.train.parts import Part
+from evenhand.train.parts import Part, same_for_all
 from evenhand.train.prepared import PreparedPart
 
 
@@ -26,6 +26,7 @@ class ShiftedPart:
         self, part: Part, tasks: Sequence[Task], name: str, key: str, severity: float, seed: int
     ) -> None:
         self.part, self.n, self.device, self.problems = part, part.n, part.device, part.problems
+        self.n_blocks = part.n_blocks
         self._rows = torch.cat([task.rows(name) for task in tasks]).to(part.device)
         self._scalings = [(task.scaling, white_of(task)) for task in tasks]
         self._shift = (key, severity, seed)
@@ -34,12 +35,13 @@ class ShiftedPart:
         self, rows: Tensor, tasks: Tensor | None = None, compiled: bool = False
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Inputs, labels, groups and attribute codes of the rows `[..., B]`, as `Part.take` gives them."""
-        if tasks is None or not _same_for_all(rows):
+        if tasks is None or not same_for_all(rows):
             x = self._shifted(self.part.take(rows, tasks)[0], rows, tasks)
         else:  # several runs on one task see the same inputs: these are shifted once
-            some, place = torch.unique(tasks, return_inverse=True)
+            some, place = torch.unique(self.part.first_alike[tasks], return_inverse=True)
             own = rows[: len(some)]
-            x = self._shifted(self.part.take(own, some)[0], own, some).index_select(0, place)
+            x = self._shifted(self.part.take(own, some)[0], own, some)
+            x = x.expand(len(rows), *x.shape[1:]) if len(some) == 1 else x.index_select(0, place)
         return x, *self.part.labels(rows, tasks)
 
     def _shifted(self, x: Tensor, rows: Tensor, tasks: Tensor | None) -> Tensor:
@@ -58,11 +60,6 @@ class ShiftedPart:
     def prefetch(self, rows: Tensor) -> None:
         """Begin to decode rows that will be asked for next."""
         self.part.prefetch(rows)
-
-
-def _same_for_all(rows: Tensor) -> bool:
-    """Whether all runs ask for the same rows: one list, expanded."""
-    return rows.ndim == 2 and rows.stride(0) == 0
 
 
 Seen = Part | PreparedPart | ShiftedPart

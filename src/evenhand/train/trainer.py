@@ -35,7 +35,7 @@ from evenhand.train.prepared import PreparedPart
 from evenhand.train.progress import Position, Tell, progress_of
 from evenhand.train.recipe import Recipe
 from evenhand.train.resume import put_back, tensors_of
-from evenhand.train.runs import Run, common_method, stacked_numbers
+from evenhand.train.runs import Run, common_method, protect_of_each, stacked_numbers
 from evenhand.train.sampler import Sampler
 from evenhand.train.schedule import rate_factor
 from evenhand.train.selection import Selection
@@ -51,8 +51,9 @@ TOLD_EVERY = 20  # steps
 class Trainer:
     """Trains R runs of one method side by side (or one run), each as if it were alone.
 
-    `tasks` are those that `Run.task` counts. `watch` names catalogue metrics that are measured on validation
-    after every epoch beside the loss. `stacked=False` asks for a single run without vmap.
+    `tasks` are those that `Run.task` counts; `protect` serves all of them, or has a list for each. `watch`
+    names catalogue metrics that are measured on validation after every epoch beside the loss.
+    `stacked=False` asks for a single run without vmap.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class Trainer:
         net: Buildable,
         recipe: Recipe,
         *,
-        protect: Sequence[str] = (),
+        protect: Sequence[str | Sequence[str]] = (),
         device: torch.device | str = "cpu",
         watch: Sequence[str] = (),
         stacked: bool | None = None,
@@ -71,7 +72,7 @@ class Trainer:
         if not runs:
             raise InputError("there is no run to train")
         self.runs, self.tasks, self.recipe = list(runs), list(tasks), recipe.check()
-        self.protect, self._resident = tuple(protect), resident
+        self.protects, self._resident = protect_of_each(protect, len(self.tasks)), resident
         self.device, self.dtype = torch.device(device), parameter_type(recipe)
         self.method, names = common_method(self.runs)
         self.train = self.part("train")
@@ -102,7 +103,12 @@ class Trainer:
 
     def part(self, name: str) -> Part:
         """A part of the tasks on the device."""
-        return Part(self.tasks, self.protect, name, self.device, self.dtype, self._resident)
+        return Part(self.tasks, self.protects, name, self.device, self.dtype, self._resident)
+
+    @property
+    def protect(self) -> tuple[str, ...] | tuple[tuple[str, ...], ...]:
+        """What all tasks protect, or a list for each where they differ."""
+        return self.protects[0] if len(set(self.protects)) == 1 else tuple(self.protects)
 
     @property
     def phases(self) -> tuple[Phase, ...]:

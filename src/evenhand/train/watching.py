@@ -33,11 +33,9 @@ def watched(
     scores: Tensor, part: Part, sizes: Sizes, keys: tuple[str, ...], tasks: Tensor | None = None
 ) -> dict[str, Tensor]:
     """Numbers of each run on a part: "loss", "error", and metrics of the catalogue by key, on the CPU."""
-    if tasks is None:
-        y, g = part.y, part.g
-    else:
-        places = torch.arange(part.n, device=part.device) + tasks[:, None] * part.n
-        y, g = part.y[places], part.g[places]
+    y, g = part.y, part.g
+    if tasks is not None:
+        y, g, _ = part.labels(torch.arange(part.n, device=part.device).expand(len(tasks), -1), tasks)
     guesses = decide(scores, sizes.multi_label)
     wrong = (guesses != y).to(torch.float64).flatten(1).mean(1).cpu()
     found = {"loss": log_loss(scores, y, sizes.multi_label).to("cpu", torch.float64), "error": wrong}

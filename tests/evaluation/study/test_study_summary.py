@@ -253,6 +253,15 @@ def test_a_rate_that_rests_on_a_few_rows_is_said():
                for note in found["notes"])  # fmt: skip
 
 
+def test_small_groups_of_many_problems_do_not_hide_other_notes():
+    """Two sentences a problem: the first ten are told, and that fifteen problems of twenty have them too."""
+    small = fake.rates_table((0.5, 0.5), (0.5, 0.5), n=20)
+    store = fake.store_of({"erm": [{}]}, lambda *_: small, tasks=[f"t{place}" for place in range(20)])
+    notes = summarise(store, replicates=0)["notes"]
+    assert sum("fewer than 30 rows" in note for note in notes) == 10
+    assert "15 more problems have groups as small: see their tables" in notes
+
+
 def test_intervals_stay_where_the_metric_can_be():
     found = numbers_of(np.array([0.0, 0.01, 0.2]), "tpr.gap", 0.95)
     assert found["low"] == 0.0

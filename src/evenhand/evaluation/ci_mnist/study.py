@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -18,10 +17,13 @@ from evenhand.evaluation.ci_mnist.numbers import Cell, Numbers, missing
 from evenhand.evaluation.ci_mnist.pareto import pareto_views
 from evenhand.evaluation.ci_mnist.samples import sample_rows
 from evenhand.evaluation.ci_mnist.stability import deviation_rows, overall_rows, spreads_of
+from evenhand.evaluation.page_head import page_head
 from evenhand.evaluation.values import plain
 from evenhand.study.frame import Frame
 from evenhand.study.frame_layout import setting_words
 from evenhand.study.select import TEST
+
+TITLE = "Coloured digits: what S3 claims, and what its study shows when run again"
 
 Progress = Callable[[str], None]
 
@@ -67,16 +69,9 @@ def compute(store: Any, tell: Progress = lambda words: None) -> dict[str, Any]:
 
 def _head(frame: Frame, numbers: Numbers) -> dict[str, Any]:
     """What was run and how the paper lays it out."""
-    from evenhand import __version__
-
-    seeds = sorted({int(seed) for seed in frame.columns["seed"]})
     return {
-        "kind": NAME, "evenhand": __version__, "name": frame.study.get("name", ""),
-        "title": "Coloured digits: what S3 claims, and what its study shows when run again",
-        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "recipe": frame.study.get("recipe") or {}, "seeds": seeds, "widths": list(numbers.widths),
-        "planned": frame.n, "done": int(frame.done.sum()), "failed": int(frame.failed.sum()),
-        "part": numbers.part, "models": dict(MODELS), "beside": BESIDE, "metrics": dict(METRICS),
+        **page_head(frame, NAME, TITLE), "widths": list(numbers.widths), "part": numbers.part,
+        "models": dict(MODELS), "beside": BESIDE, "metrics": dict(METRICS),
         "settings": [_setting(setting) for setting in SETTINGS],
     }  # fmt: skip
 

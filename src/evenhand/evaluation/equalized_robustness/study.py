@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,8 +21,11 @@ from evenhand.evaluation.equalized_robustness.layout import (
     NAME,
     TASKS,
 )
+from evenhand.evaluation.page_head import page_head
 from evenhand.evaluation.values import plain
 from evenhand.study.frame import Frame
+
+TITLE = "Gaps that survive a shift: what S4 claims, and what its tabular study shows when run again"
 
 Progress = Callable[[str], None]
 
@@ -68,15 +70,7 @@ def compute(store: Any, tell: Progress = lambda words: None) -> dict[str, Any]:
 
 def _head(frame: Frame) -> dict[str, Any]:
     """What was run, and how its columns are called."""
-    from evenhand import __version__
-
-    study = frame.study
     return {
-        "kind": NAME, "evenhand": __version__, "name": str(study.get("name", "")),
-        "title": "Gaps that survive a shift: what S4 claims, and what its tabular study shows when run again",
-        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "recipe": study.get("recipe") or {}, "seeds": sorted({int(seed) for seed in frame.columns["seed"]}),
-        "planned": frame.n, "done": int(frame.done.sum()), "failed": int(frame.failed.sum()),
-        "tasks": dict(TASKS), "methods": {**METHODS, **BESIDE}, "beside": list(BESIDE),
-        "metrics": dict(METRICS),
+        **page_head(frame, NAME, TITLE), "tasks": dict(TASKS), "methods": {**METHODS, **BESIDE},
+        "beside": list(BESIDE), "metrics": dict(METRICS),
     }  # fmt: skip

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from evenhand.errors import InputError
+from evenhand.evaluation.page_head import page_head
 from evenhand.evaluation.reference_values.answers import answers
 from evenhand.evaluation.reference_values.beside import Beside, matched
 from evenhand.evaluation.reference_values.nearness import (
@@ -82,19 +82,14 @@ def compute(store: Any, tell: Progress = lambda words: None) -> dict[str, Any]:
 
 def _head(frame: Frame) -> dict[str, Any]:
     """What was run, and how the public values are named."""
-    from evenhand import __version__
-
     study = frame.study
+    name = str(study["name"])
     return {
-        "kind": "reference-values", "evenhand": __version__, "name": str(study["name"]),
-        "title": str(study.get("title") or study["name"]),
-        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        **page_head(frame, "reference-values", str(study.get("title") or name)),
         "epochs": (study.get("recipe") or {}).get("epochs"),
         "part": str((study.get("selection") or {}).get("part", "validation")),
-        "seeds": sorted({int(seed) for seed in frame.columns["seed"]}),
-        "planned": frame.n, "done": int(frame.done.sum()), "failed": int(frame.failed.sum()),
-        "public": len(references_of(str(study["name"]))), "reading": READING,
-        "metrics": dict(METRICS), "models": dict(MODELS),
+        "public": len(references_of(name)), "reading": READING, "metrics": dict(METRICS),
+        "models": dict(MODELS),
     }  # fmt: skip
 
 

@@ -34,7 +34,8 @@ def _size(frame: Frame, problem: int, method: str) -> tuple[int, int]:
 
 def _line(frame: Frame, method: str) -> dict[str, Any]:
     candidates = [candidate for candidate in frame.layout.candidates if candidate.method == method]
-    rows = [row for candidate in candidates for row in candidate.rows.tolist()]
+    every = [row for candidate in candidates for row in candidate.rows.tolist()]
+    rows = [row for row in every if frame.trained[row]]  # what stands for several groupings was run once
     on_problem: dict[int, int] = {}
     for candidate in candidates:
         on_problem[candidate.problem] = on_problem.get(candidate.problem, 0) + 1

@@ -12,16 +12,20 @@ from evenhand.evaluation.study.against import Against, better_or_worse
 from evenhand.evaluation.study.numbers import numbers_of
 from evenhand.evaluation.study.ranks import mean_ranks, means_table
 from evenhand.evaluation.study.setup import Setup, cost_of
+from evenhand.metrics.undefined import mean_defined
 from evenhand.statistics.problems import combine, judge_combined
 
 Place = tuple[int, str]
+Column = tuple[str, str]  # a method and a metric
+Trained = tuple[str, ...]  # the runs of both sides
 
 
 def leaders(setup: Setup, against: Mapping[Place, Against]) -> list[dict[str, Any]]:
     """Each method's mean over problems, mean rank, and how often it beat the base; best first.
 
     Several problems: the interval is Student's over the problems' means, the verdict Wilcoxon's over them,
-    corrected over all methods and metrics of the table. One problem: both are those of its seeds.
+    corrected over all methods and metrics of the table; problems that the same trainings of both sides stand
+    for count as one. One problem: both are those of its seeds.
     """
     numbers: dict[str, dict[str, Any]] = {}
     verdicts = _verdicts(setup, against)
@@ -64,18 +68,33 @@ def _won(setup: Setup, method: str, key: str, against: Mapping[Place, Against]) 
     return {"wins": signs.count(1), "losses": signs.count(-1), "ties": signs.count(0)}
 
 
-def _verdicts(setup: Setup, against: Mapping[Place, Against]) -> dict[tuple[str, str], str]:
+def _verdicts(setup: Setup, against: Mapping[Place, Against]) -> dict[Column, str]:
     """Lower or higher than the base, by method and metric; the base has none."""
-    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for (_, method), entry in against.items():
-        for key, line in entry.items():
-            found.setdefault((method, key), []).append(line)
     if len(setup.frame.layout.problems) == 1:
-        return {place: str(lines[0]["verdict"]) for place, lines in found.items()}
+        return {(method, key): str(line["verdict"])
+                for (_, method), entry in against.items() for key, line in entry.items()}  # fmt: skip
+    found = _differences(setup, against)
     sums = [
-        combine([np.nan if line["difference"] is None else line["difference"] for line in lines],
+        combine([float(mean_defined(np.array(alike))) for alike in each.values()],
                 confidence=setup.report.confidence, alpha=setup.alpha)
-        for lines in found.values()
+        for each in found.values()
     ]  # fmt: skip
     judged = judge_combined(sums, setup.report.correction)
     return dict(zip(found, (one.verdict for one in judged), strict=True))
+
+
+def _differences(setup: Setup, against: Mapping[Place, Against]) -> dict[Column, dict[Trained, list[float]]]:
+    """What each problem says, put together where it is said by the same trainings of both sides.
+
+    Two methods that are trained once stand in the problems of every grouping: the luck of their seeds is then
+    the same in all of these, which tell as much as one.
+    """
+    ids, arms = setup.frame.columns["id"], {arm.place: arm for arm in setup.arms}
+    found: dict[Column, dict[Trained, list[float]]] = {}
+    for (problem, method), entry in against.items():
+        sides = arms[problem, method], arms[problem, setup.base]
+        for key, line in entry.items():
+            trained = tuple(ids[row] for arm in sides for row in arm.of(key).rows.tolist())
+            value = np.nan if line["difference"] is None else float(line["difference"])
+            found.setdefault((method, key), {}).setdefault(trained, []).append(value)
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from evenhand.evaluation.study.setup import Setup
 from evenhand.study.select_words import ORACLE
 
 FEW_SEEDS = 5
+MOST_SMALL = 10  # sentences on small groups: with many problems they would hide the others
 SAME_SEEDS = (
     "settings were chosen over the seeds that are reported, so some of the luck of these seeds is in their "
     "numbers: new seeds of a chosen setting may come out less well (equal budgets keep comparisons level)"
@@ -20,7 +21,7 @@ SAME_SEEDS = (
 
 def notes(setup: Setup, budget: Mapping[str, Any], problems: Sequence[Mapping[str, Any]]) -> list[str]:
     """All notes of a study, the gravest first."""
-    found = [*_selection(setup), *_runs(setup), *_seeds(setup)]
+    found = [*_selection(setup), *_runs(setup), *_seeds(setup), *_trained_once(setup)]
     if not budget["equal"]:
         found.append(f"{budget['words']}; with more settings there are more chances to look good")
     return [*found, *_small(problems), *_undefined(setup), *_rows_apart(setup), *setup.selected.notes]
@@ -38,11 +39,11 @@ def _selection(setup: Setup) -> list[str]:
 
 def _runs(setup: Setup) -> list[str]:
     frame, found = setup.frame, []
-    failed, done = int(frame.failed.sum()), int(frame.done.sum())
+    planned, failed, done = (int((rows & frame.trained).sum()) for rows in (True, frame.failed, frame.done))
     if failed:
-        found.append(f"{failed} of {frame.n} runs failed and take no part; their reasons are listed")
-    if frame.n - done - failed:
-        found.append(f"{frame.n - done - failed} of {frame.n} runs are not there yet: numbers may move")
+        found.append(f"{failed} of {planned} runs failed and take no part; their reasons are listed")
+    if planned - done - failed:
+        found.append(f"{planned - done - failed} of {planned} runs are not there yet: numbers may move")
     for problem, entry in enumerate(frame.layout.problems):
         if not setup.of_problem(problem):
             found.append(f"{entry.id} has nothing to report yet")
@@ -53,7 +54,7 @@ def _runs(setup: Setup) -> list[str]:
 
 def _sources(setup: Setup) -> list[str]:
     """Runs taken from a file that another version made."""
-    columns, rows = setup.frame.columns, np.flatnonzero(setup.frame.done).tolist()
+    columns, rows = setup.frame.columns, np.flatnonzero(setup.frame.done & setup.frame.trained).tolist()
     version = "evenhand"
     own = {(columns["versions"][row] or {}).get(version) for row in rows if columns["source"][row] == "run"}
     reused = [row for row in rows if columns["source"][row] != "run"]
@@ -86,18 +87,38 @@ def _seeds(setup: Setup) -> list[str]:
     return found
 
 
+def _trained_once(setup: Setup) -> list[str]:
+    """Rows of one training are no trainings of their own, and the problems that they stand in not apart."""
+    frame = setup.frame
+    again = [name for name, first in zip(frame.columns["method"], frame.trained, strict=True) if not first]
+    if not again:
+        return []
+    return [
+        f"runs of {', '.join(dict.fromkeys(again))} stand for several groupings each: the luck of their "
+        "seeds is the same in all of these, so ranks, intervals and verdicts over problems are surer than "
+        "they ought to be"
+    ]
+
+
 def _small(problems: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Groups that are small, and (of two classes) those with few rows of one, on which a rate then rests."""
-    found = []
-    for problem in problems:
-        counts = {"n": "rows", "fewest": "rows of a class, on which rates of theirs rest"}
-        for count, words in counts.items() if len(problem["classes"]) == 2 else [("n", "rows")]:
-            small = [f"{group['name']} ({group[count]})" for group in problem["groups"]
-                     if group[count] < SMALL_GROUP]  # fmt: skip
-            if small:
-                shown = ", ".join(small[:5]) + (f" and {len(small) - 5} more" if len(small) > 5 else "")
-                found.append(f"{problem['id']}: groups with fewer than {SMALL_GROUP} {words}: {shown}")
-    return found
+    """Groups that are small, and (of two classes) those with few rows of one, on which a rate then rests.
+
+    Of many problems the first few are told, and how many others there are.
+    """
+    found = [(problem["id"], words) for problem in problems for words in _small_groups(problem)]
+    rest = {id for id, _ in found[MOST_SMALL:]} - {id for id, _ in found[:MOST_SMALL]}
+    more = [f"{len(rest)} more problems have groups as small: see their tables"] if rest else []
+    return [f"{id}: {words}" for id, words in found[:MOST_SMALL]] + more
+
+
+def _small_groups(problem: Mapping[str, Any]) -> Iterator[str]:
+    counts = {"n": "rows", "fewest": "rows of a class, on which rates of theirs rest"}
+    for count, words in counts.items() if len(problem["classes"]) == 2 else [("n", "rows")]:
+        small = [f"{group['name']} ({group[count]})" for group in problem["groups"]
+                 if group[count] < SMALL_GROUP]  # fmt: skip
+        if small:
+            shown = ", ".join(small[:5]) + (f" and {len(small) - 5} more" if len(small) > 5 else "")
+            yield f"groups with fewer than {SMALL_GROUP} {words}: {shown}"
 
 
 def _undefined(setup: Setup) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -14,17 +14,23 @@ PAPERS = {
     "adult-age": BESIDE_PUBLIC,
     "equalized-robustness": "evenhand.evaluation.equalized_robustness.study:paper",
 }
+# the first letters of claims -> the same, for studies of whatever name that speak to one of them
+BY_CLAIMS = {"S1.": "evenhand.evaluation.many_attributes.study:paper"}
 PAGE = "paper.html"
 
 
-def paper_of(name: str) -> Callable[..., Any] | None:
-    """What writes the page of the paper that a study of this name is taken from; None where there is none.
+def paper_of(name: str, claims: Sequence[str] = ()) -> Callable[..., Any] | None:
+    """What writes the page of the paper that a study of this name, or with these claims, is taken from.
+
+    None where there is none.
 
     >>> paper_of("my-own") is None
     True
     """
-    if name not in PAPERS:
+    spoken_to = (written for paper, written in BY_CLAIMS.items() if any(c.startswith(paper) for c in claims))
+    found_at = PAPERS.get(name) or next(spoken_to, None)
+    if found_at is None:
         return None
-    module, _, function = PAPERS[name].partition(":")
+    module, _, function = found_at.partition(":")
     found: Callable[..., Any] = getattr(import_module(module), function)
     return found

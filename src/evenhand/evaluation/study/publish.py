@@ -8,6 +8,8 @@ from typing import Any
 
 from evenhand.errors import InputError
 from evenhand.evaluation.study.summary import summarise
+from evenhand.metrics.catalogue import CATALOGUE
+from evenhand.study.export_rows import TOLD_BY
 from evenhand.study.results import RUNS
 from evenhand.study.store import Store
 
@@ -32,7 +34,8 @@ def publish(
     tell("writing the runs")
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     keys = [metric["key"] for metric in body["metrics"] if metric["key"] != body["accuracy"]]
-    export_runs(store, folder / RUNS, metrics=[body["accuracy"], *keys])
+    told = [key for key in (body["accuracy"], *keys) if CATALOGUE[key].needs in TOLD_BY]
+    export_runs(store, folder / RUNS, metrics=told)  # a number of the model has a column of its own
     written = [folder / RUNS]
     drawn = {name: svg for name, svg in figures(body).items() if _chosen(name, keys)}
     for name, svg in list(drawn.items())[:MOST_FIGURES]:

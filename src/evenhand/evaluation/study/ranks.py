@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,10 +34,18 @@ def _ranked(setup: Setup, key: str) -> dict[str, Any]:
     kept = often_there(table)
     metric, names = CATALOGUE[key], [name for name, keep in zip(methods, kept, strict=True) if keep]
     found = rank_methods(table[:, kept], names, metric.better, metric.ideal, setup.alpha).to_dict()
-    missing = [name for name in methods if name not in names]
-    if missing:
-        found["words"] += f"; left out for want of finished runs: {', '.join(missing)}"
+    found["words"] += "".join(f"; {words}" for words in _left_out(methods, table, kept))
     return found
+
+
+def _left_out(methods: Sequence[str], table: FloatArray, kept: FloatArray) -> Iterator[str]:
+    """What the ranks are not over: methods that are for few problems, and problems that a method lacks."""
+    missing = [name for name, keep in zip(methods, kept, strict=True) if not keep]
+    if missing:
+        yield f"left out for want of finished runs on half of the problems: {', '.join(missing)}"
+    without = int(np.isnan(table[:, kept]).any(axis=1).sum())
+    if without and kept.any():
+        yield f"without the {without} of {len(table)} problems on which one of them has no number"
 
 
 def often_there(table: FloatArray) -> FloatArray:

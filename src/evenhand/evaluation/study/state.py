@@ -12,10 +12,10 @@ EXAMPLE = ("method", "setting", "seed", "task")
 
 def state(frame: Frame, failures: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Numbers of runs, and the reasons of those that failed."""
-    done, failed = int(frame.done.sum()), int(frame.failed.sum())
-    waiting = frame.n - done - failed
+    planned, done, failed = (int((rows & frame.trained).sum()) for rows in (True, frame.done, frame.failed))
+    waiting = planned - done - failed
     return {
-        "planned": frame.n, "done": done, "failed": failed, "waiting": waiting,
+        "planned": planned, "done": done, "failed": failed, "waiting": waiting,
         "finished": frame.n > 0 and waiting == 0, "failures": [_failure(entry) for entry in failures],
     }  # fmt: skip
 

@@ -125,21 +125,25 @@ def _cloud(i: int, cloud: Cloud, outline: list[tuple[float, float]], across: Sca
     return parts
 
 
-def symbol(i: int, x: float, y: float, tip: str, size: float = 1.0, opacity: float = 0.75) -> str:
+def symbol(
+    i: int, x: float, y: float, tip: str, size: float = 1.0, opacity: float = 0.75, form: int | None = None
+) -> str:
     """Circle, square, diamond, triangle in turn: series can be told apart without colour.
+
+    `form` is that of another series, for colours that come round again.
 
     >>> symbol(1, 10, 10, "").startswith("<rect")
     True
     """
-    style, pale = f"f{i % SERIES}", {"fill_opacity": f"{opacity:g}"}
+    style, pale, form = f"f{i % SERIES}", {"fill_opacity": f"{opacity:g}"}, i if form is None else form
     if opacity < 0.5:
         pale["stroke_opacity"] = f"{opacity:g}"
-    if i % 4 == 0:
+    if form % 4 == 0:
         return mark("circle", style, tip, cx=x, cy=y, r=4 * size, **pale)
-    if i % 4 == 1:
+    if form % 4 == 1:
         half = 3.5 * size
         return mark("rect", style, tip, x=x - half, y=y - half, width=2 * half, height=2 * half, **pale)
-    ends = [(0, -5), (5, 0), (0, 5), (-5, 0)] if i % 4 == 2 else [(0, -4.8), (4.8, 4), (-4.8, 4)]
+    ends = [(0, -5), (5, 0), (0, 5), (-5, 0)] if form % 4 == 2 else [(0, -4.8), (4.8, 4), (-4.8, 4)]
     points = " ".join(f"{x + u * size:.1f},{y + v * size:.1f}" for u, v in ends)
     return mark("polygon", style, tip, points=points, **pale)
 

@@ -1,0 +1,67 @@
+"""`python -m evenhand.evaluation.many_attributes DIR [DIR ...] [--page MD] [--out FOLDER] [--claims CSV]`.
+
+Without `--page`: paper.html, tables and figures of all studies given, in the first folder or where `--out`
+says. With it: the text between the markers of that page, and the figures and tables that it links, in `--out`
+(a folder beside the page, of its name, unless given). `--claims` fills the rows of a claims file, each from
+the study that the file names for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from evenhand.errors import InputError
+from evenhand.evaluation.claims import refuse_small, update
+from evenhand.evaluation.many_attributes.claims import answers
+from evenhand.evaluation.many_attributes.study import compute, together
+from evenhand.study.store import Store
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write what is asked for; 2 if something given was wrong."""
+    parser = argparse.ArgumentParser(prog="python -m evenhand.evaluation.many_attributes")
+    parser.add_argument("folders", type=Path, nargs="+", help="folders of studies: each holds study.sqlite")
+    parser.add_argument("--page", type=Path, help="Markdown page whose text between markers is written")
+    parser.add_argument("--out", type=Path, help="folder for what is written besides")
+    parser.add_argument("--claims", help="claims file whose rows are filled from the runs")
+    chosen = parser.parse_args(arguments)
+    try:
+        body = together([_study(folder, bool(chosen.claims)) for folder in chosen.folders])
+        written = _write(body, chosen.page, chosen.out or _beside(chosen))
+        if chosen.claims:
+            update(chosen.claims, answers(body, chosen.claims))
+    except InputError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    _tell(f"written: {written[0]} and {len(written) - 1} files that it links")
+    return 0
+
+
+def _beside(chosen: argparse.Namespace) -> Path:
+    found: Path = chosen.page.with_suffix("") if chosen.page else chosen.folders[0]
+    return found
+
+
+def _study(folder: Path, whole: bool) -> dict[str, Any]:
+    with Store.open(folder, readonly=True) as store:
+        if whole:
+            refuse_small(store.study())
+        return compute(store, lambda words: _tell(f"{folder.name}: {words}"))
+
+
+def _tell(words: str) -> None:
+    sys.stderr.write(f"{words}\n")
+
+
+def _write(body: dict[str, Any], page: Path | None, out: Path) -> list[Path]:
+    from evenhand.report.many_attributes_files import write_page, write_paper
+
+    return write_page(body, page, out) if page else write_paper(body, out)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

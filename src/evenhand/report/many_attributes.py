@@ -1,0 +1,58 @@
+"""The page of S1's studies in the paper's shape: their dictionary into one self-contained HTML file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from evenhand.report import page
+from evenhand.report.equalized_robustness import told
+from evenhand.report.figures.canvas import both_widths
+from evenhand.report.many_attributes_beside import beside_ranks_table, beside_table, paper_tables
+from evenhand.report.many_attributes_figures import both, full_title, ranks
+from evenhand.report.many_attributes_names import inside, rank_title
+from evenhand.report.many_attributes_tables import (
+    claims_table,
+    explained_table,
+    methods_table,
+    ranks_table,
+)
+from evenhand.report.many_attributes_words import RULE, margins, sentences, state, unfinished
+
+Json = Mapping[str, Any]
+FIRST_SHOWN = (2, 3)  # figures that are open at once
+
+
+def render(body: Json) -> str:
+    """The HTML page; unfinished stores give what they have."""
+    several = len(body["studies"]) > 1
+    return page.render(
+        "many_attributes.html.j2",
+        paper=body,
+        title=body["title"],
+        state=" ".join(state(study) for study in body["studies"]),
+        unfinished=" ".join(filter(None, (unfinished(study) for study in body["studies"]))),
+        sentences=[sentence for study in body["studies"] for sentence in sentences(study)],
+        rule=f"{RULE} {margins(body)}",
+        beside=[told(beside_table(body)), told(beside_ranks_table(body))] if several else [],
+        studies=[_study(study, place, several) for place, study in enumerate(body["studies"])],
+    )
+
+
+def _study(study: Json, place: int, several: bool) -> dict[str, Any]:
+    """One study as the template takes it; all numbers of a figure are in a table beside the page."""
+    tables = f"paper/{inside(study, several)}tables"
+    first = study["ranks"][0]["scope"] if study["ranks"] else ""
+    return {
+        "id": f"study-{place}", "name": study["name"], "about": study["about"],
+        "findings": [{**found, "table": told(claims_table([found]))} for found in study["findings"]],
+        "methods": told(methods_table(study)), "ranks": told(ranks_table(study)),
+        "explained": told(explained_table(study)),
+        "printed": [told(one) for one in paper_tables(study).values()],
+        "diagrams": [{"title": rank_title(study, row), "drawn": both_widths(partial(ranks, study, row)),
+                      "open": row["scope"] == first} for row in study["ranks"]],
+        "figures": [{"title": full_title(one), "drawn": both(study, one),
+                     "numbers": f"{tables}/{one['file']}.csv", "open": one["number"] in FIRST_SHOWN}
+                    for one in study["figures"]],
+    }  # fmt: skip

@@ -1,0 +1,86 @@
+"""Tables that set something beside our numbers: the paper's own, and other studies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evenhand.report.equalized_robustness_tables import ours
+from evenhand.report.many_attributes_names import METRICS, SLOTS
+from evenhand.report.numbers import UNDEFINED, interval, number
+from evenhand.report.study_tables import Table
+
+Json = Mapping[str, Any]
+PRINTED = (
+    "Mean over structures ± deviation over seeds; paper: as printed, on other data with another network, so "
+    "that the order of methods compares and the digits do not."
+)
+
+
+def paper_tables(study: Json) -> dict[str, Table]:
+    """The paper's tables in shape, by the name of their file."""
+    return {_file(one): paper_table(one) for one in study["tables"]}
+
+
+def _file(one: Json) -> str:
+    told = f"{one['title']} {one['track']}".lower().replace(",", "")
+    return "-".join(told.split())
+
+
+def paper_table(one: Json) -> Table:
+    """A row for each method: ours and the paper's in each column."""
+    heads = [text for key in one["keys"] for text in (METRICS.get(key, key), "paper")]
+    rows = tuple(
+        (row["method"], *(text for cell in row["cells"] for text in (ours(cell), _theirs(cell))))
+        for row in one["rows"]
+    )
+    return Table(f"{one['title']} in shape: {one['track']}", ("Method", *heads), rows, PRINTED)
+
+
+def _theirs(cell: Json) -> str:
+    return ours({"mean": cell["printed"], "std": cell["printed_std"]})
+
+
+def beside_table(body: Json) -> Table:
+    """Each claim as each study answers it."""
+    rows = [
+        (row["id"], row["claim"], *(_answer(found) for found in row["answers"]))
+        for row in body["beside"]["claims"]
+    ]
+    note = "Verdict, the first part that decides it with its interval, trainings. Studies are judged apart."
+    heads = ("Claim", "In words", *body["beside"]["studies"])
+    return Table("What each study says to each claim", heads, tuple(rows), note)
+
+
+def _answer(found: Json | None) -> str:
+    if found is None:
+        return "not asked"
+    part = found["part"]
+    if part is None:
+        return f"{found['verdict']}: not measured"
+    signed = part["unit"] != "share"
+    ends = interval((part["low"], part["high"]), signed=signed)
+    effect = f"{part['words']}: {number(part['effect'], signed=signed)} ({ends})"
+    return f"{found['verdict']}: {effect}; {found['runs']:,} runs"
+
+
+def beside_ranks_table(body: Json) -> Table:
+    """Mean ranks of each method in each study, over all its tasks."""
+    found = body["beside"]["ranks"]
+    methods = dict.fromkeys(row["method"] for row in found)
+    rows = []
+    for slot, told in SLOTS.items():
+        for method in methods:
+            cells = [_rank(found, place, slot, method) for place in range(len(body["studies"]))]
+            rows.append((told, method, *cells))
+    note = "Mean rank (of how many methods, over how many problems); 1 is best."
+    return Table(
+        "Mean ranks, study by study", ("Metric", "Method", *body["beside"]["studies"]), tuple(rows), note
+    )
+
+
+def _rank(found: Sequence[Json], place: int, slot: str, method: str) -> str:
+    for row in found:
+        if (row["study"], row["slot"], row["method"]) == (place, slot, method):
+            return f"{number(row['rank'], 2)} (of {row['of']}, {row['problems']})"
+    return UNDEFINED
