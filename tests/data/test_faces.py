@@ -1,5 +1,7 @@
 """The task `faces`: its parts, labels and knobs, and that looking at it paints nothing."""
 
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -232,3 +234,10 @@ def test_a_wrong_knob_is_told(knobs, words, no_painting):
     with pytest.raises(InputError) as caught:
         load("faces", **knobs)
     assert words in str(caught.value)
+
+
+def test_another_drawing_is_other_data(monkeypatch):
+    before = data_checksum(faces.sketch(n=200))
+    assert data_checksum(faces.sketch(n=200)) == before
+    monkeypatch.setattr(sys.modules["evenhand.data.faces"], "DRAWING", "another")
+    assert data_checksum(faces.sketch(n=200)) != before

@@ -14,7 +14,7 @@ from torch import Tensor
 from evenhand.data import faces_canvas, faces_draw
 from evenhand.data.faces_canvas import WHOLE, Canvas, Part
 from evenhand.data.faces_colours import HAIR, with_colours
-from evenhand.data.faces_draw import PARTS, draw_faces
+from evenhand.data.faces_draw import DRAWING, PARTS, draw_faces
 from evenhand.data.faces_names import ATTRIBUTES, LISTS
 from evenhand.data.faces_traits import Traits
 from evenhand.errors import InputError
@@ -160,9 +160,9 @@ def test_no_part_reaches_beyond_its_box(size: int, nuisance: float) -> None:
 
 
 def test_the_pictures_of_a_seed_stay_what_they_are() -> None:
-    """Published runs were trained on these bytes: a change here is a new world and needs a new name."""
+    """Runs were trained on these bytes: who changes them changes DRAWING, and with it the runs' identity."""
     pictures = draw_faces(some_facts(16), torch.arange(16) * 1000, size=64, seed=7, difficulty=0.25)
-    assert hashlib.sha256(pictures.numpy().tobytes()).hexdigest()[:16] == "4554e4a11cbdfda8"
+    assert hashlib.sha256(pictures.numpy().tobytes()).hexdigest()[:16] == DRAWING
 
 
 @pytest.mark.parametrize("name", ATTRIBUTES)

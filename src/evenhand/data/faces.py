@@ -15,6 +15,7 @@ from evenhand.data.celeba_labels import chosen_labels, is_one_name, told_labels
 from evenhand.data.ci_mnist_pictures import painted_at_once
 from evenhand.data.encode import check_choice
 from evenhand.data.faces_checks import check_knobs
+from evenhand.data.faces_draw import DRAWING
 from evenhand.data.faces_names import ATTRIBUTES
 from evenhand.data.faces_pictures import DEVICES, FacePictures
 from evenhand.data.faces_world import World
@@ -141,5 +142,5 @@ def _card(target: str | Sequence[str], predicted: Sequence[str], knobs: Mapping[
         target=told_labels(target, predicted),
         notes=NOTES,
         files={name: CHECKSUMS[name] for name in FILES},
-        knobs=knobs,
+        knobs={**knobs, "drawing": DRAWING},
     )

@@ -48,6 +48,7 @@ PARTS = (  # from the back to the front
     *(eyes.glasses, worn.earrings, worn.hat),
     *(effects.light, effects.portrait, effects.blur),
 )
+DRAWING = "4554e4a11cbdfda8"  # SHA-256 of a sample (a test draws it): another look is other data
 CHUNK = {"cpu": 1 << 19, "cuda": 1 << 24}  # pixels painted at a time: within a cache; a GPU kept busy
 
 
