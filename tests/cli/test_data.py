@@ -145,3 +145,9 @@ def test_a_table_has_no_pictures(run, tmp_path):
     found = run("titanic", "--pictures", str(tmp_path / "x.png"))
     assert found.exit_code == 2
     assert "is a table: it has no pictures" in found.stderr
+
+
+def test_only_files_are_called_verified(run):
+    told = run("faces", "--set", "n=100").output
+    assert "verified celeba_statistics.json" in told
+    assert "known by a drawn sample" in told

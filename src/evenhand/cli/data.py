@@ -71,7 +71,9 @@ def _print(found: Mapping[str, Any]) -> None:
     if found["notes"]:
         printer.print(bullets(found["notes"], "·", "dim"))
     for file, checksum in found["files"].items():
-        line = words(("verified ", "green"), f"{safe(file)} ", (f"SHA-256 {checksum}", "dim"))
+        # what has no file's name was not compared with anything: it says which data these are
+        how = ("verified ", "green") if Path(file).suffix else ("known by ", "dim")
+        line = words(how, f"{safe(file)} ", (f"SHA-256 {checksum}", "dim"))
         printer.print(line, soft_wrap=True)
 
 

@@ -141,6 +141,6 @@ def _card(target: str | Sequence[str], predicted: Sequence[str], knobs: Mapping[
         ),
         target=told_labels(target, predicted),
         notes=NOTES,
-        files={name: CHECKSUMS[name] for name in FILES},
-        knobs={**knobs, "drawing": DRAWING},
+        files={**{name: CHECKSUMS[name] for name in FILES}, "a drawn sample": DRAWING},
+        knobs=knobs,
     )

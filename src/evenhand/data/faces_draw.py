@@ -48,7 +48,8 @@ PARTS = (  # from the back to the front
     *(eyes.glasses, worn.earrings, worn.hat),
     *(effects.light, effects.portrait, effects.blur),
 )
-DRAWING = "4554e4a11cbdfda8"  # SHA-256 of a sample (a test draws it): another look is other data
+# SHA-256 of a sample, which a test draws: another look is other data, and other runs
+DRAWING = "4554e4a11cbdfda88130ff75586428a60c273b55c090924f6ce19f452c1ff180"
 CHUNK = {"cpu": 1 << 19, "cuda": 1 << 24}  # pixels painted at a time: within a cache; a GPU kept busy
 
 
