@@ -161,9 +161,20 @@ def test_what_cannot_share_a_stack_is_refused():
         sampler_of([Sampling(), Sampling(rows=torch.arange(3))], 4, 2, Streams([0, 1]))
     with pytest.raises(InputError, match="in one manner"):
         sampler_of([Sampling(), Sampling(weights=torch.ones(4))], 4, 2, Streams([0, 1]))
-    strata = [torch.tensor([0, 0, 1]), torch.tensor([0, 0, 0])]
-    with pytest.raises(InputError, match="the same strata"):
-        sampler_of([Sampling(strata=ids) for ids in strata], 3, 2, Streams([0, 1]))
+
+
+@pytest.mark.parametrize("per_batch", [0, 2])
+def test_runs_with_different_strata_draw_as_if_they_were_alone(per_batch):
+    lists = [torch.arange(40) % 3, torch.arange(40) % 7, torch.where(torch.arange(40) < 30, 0, -1)]
+    samplings = [Sampling(strata=ids, strata_per_batch=per_batch) for ids in lists]
+    together = sampler_of(samplings, 40, 8, Streams([4, 5, 6]))
+    for run, (sampling, ids) in enumerate(zip(samplings, lists, strict=True)):
+        alone = sampler_of([sampling], 40, 8, Streams([4 + run]))
+        for epoch, step in ((0, 0), (2, 1), (9, 4)):
+            rows = together.rows(epoch, step)[run]
+            assert torch.equal(rows, alone.rows(epoch, step)[0])
+            assert (ids[rows] >= 0).all()
+            assert len(ids[rows].unique()) == (min(per_batch, ids.max() + 1) if per_batch else ids.max() + 1)
 
 
 @pytest.mark.parametrize("weights", [[0.0, 0.0], [1.0, -1.0], [1.0, float("nan")], [1.0, float("inf")]])

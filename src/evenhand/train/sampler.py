@@ -7,10 +7,11 @@ from typing import Protocol
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from evenhand.errors import InputError
 from evenhand.methods.base import Sampling
-from evenhand.train.streams import Streams
+from evenhand.train.streams import HALF, Streams
 
 
 class Sampler(Protocol):
@@ -107,33 +108,43 @@ def _cumulative(weights: Tensor) -> Tensor:
 
 
 class Stratified:
-    """The same number of rows of every stratum in each batch, drawn with replacement within it."""
+    """The same number of rows of every stratum in each batch, drawn with replacement within it.
+
+    Runs may have different numbers of strata: groupings that leave other cells empty share a stack.
+    """
 
     def __init__(self, samplings: Sequence[Sampling], n: int, batch_size: int, streams: Streams) -> None:
         sorted_rows, starts, counts = zip(*(_strata(sampling) for sampling in samplings), strict=True)
-        if len({len(part) for part in counts}) > 1 or len({len(part) for part in sorted_rows}) > 1:
-            raise InputError("runs of one stack must have the same strata")
-        if not len(counts[0]):
+        if not all(len(part) for part in counts):
             raise InputError("the method's strata have no rows at all")
         self._rows, self._starts, self._counts = (
-            torch.stack(part).to(streams.device) for part in (sorted_rows, starts, counts)
+            pad_sequence(list(part), batch_first=True).to(streams.device)
+            for part in (sorted_rows, starts, counts)
         )
+        widths = [_width(sampling, len(part)) for sampling, part in zip(samplings, counts, strict=True)]
+        self._width = torch.tensor(widths, device=streams.device)[:, None]  # [R, 1]
         self._streams = streams
-        self._per_batch = samplings[0].strata_per_batch
         self.batch_size = min(batch_size, n)
         self.steps = n // self.batch_size
 
     def rows(self, epoch: int, step: int) -> Tensor:
         """Slots are dealt to the strata in turn, in random order; each draws a row of its stratum."""
-        place, n = epoch * self.steps + step, self._counts.shape[1]
-        drawn = self._streams.order("strata", place, n)
-        if self._per_batch:
-            drawn = drawn[:, : self._per_batch]
-        slots = torch.arange(self.batch_size, device=drawn.device) % drawn.shape[1]
-        strata = drawn[:, slots]
+        place = epoch * self.steps + step
+        slots = torch.arange(self.batch_size, device=self._width.device) % self._width
+        strata = self._order(place).gather(1, slots)
         counts, starts = self._counts.gather(1, strata), self._starts.gather(1, strata)
         within = self._streams.fine("order", place, self.batch_size) * counts
         return self._rows.gather(1, starts + within.to(torch.int64))
+
+    def _order(self, place: int) -> Tensor:
+        """The strata of each run in random order, as if it were alone; those that it lacks come last."""
+        bits = self._streams.bits("strata", place, self._counts.shape[1]).to(torch.int64)
+        return torch.argsort(bits.masked_fill(self._counts == 0, HALF), dim=1, stable=True)
+
+
+def _width(sampling: Sampling, n: int) -> int:
+    """How many strata a batch has rows of."""
+    return min(sampling.strata_per_batch, n) if sampling.strata_per_batch else n
 
 
 def _strata(sampling: Sampling) -> tuple[Tensor, Tensor, Tensor]:

@@ -5,6 +5,7 @@ A stack's losses come from `torch.func.vmap` over the method's pure loss; for gr
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -75,8 +76,7 @@ class Step:
         factor: float,
     ) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
         """Take one turn: the networks of its players move. Losses before it, state after it, and logs."""
-        losses, state, logs = self._loss(turn)(self._moving(turn), self.hyper, state, batch, noise)
-        grads = self.gradients.of(losses, turn)
+        losses, state, logs, grads = self._differentiated(turn, state, batch, noise)
         for player in turn:
             gradients = [grads[player, network][key] for network, key, _ in self._leaves(player)]
             rows = [in_lines(grad.reshape(self.stack.n_runs, -1)) for grad in gradients]
@@ -84,6 +84,25 @@ class Step:
         after = {key: value.detach() for key, value in state.items()}
         self._constrain(after)
         return {key: value.detach() for key, value in losses.items()}, after, logs
+
+    def _differentiated(self, turn: tuple[str, ...], *given: Any) -> tuple[Any, Any, Any, Any]:
+        """Losses, state, logs and gradients; plainly from here on where torch cannot compile them.
+
+        Nothing has moved before gradients are there, so the step is taken again as if for the first time.
+        """
+        try:
+            losses, state, logs = self._loss(turn)(self._moving(turn), self.hyper, *given)
+            return losses, state, logs, self.gradients.of(losses, turn)
+        except RuntimeError as error:
+            if not self._compiled or not _of_the_compiler(error):
+                raise
+            warnings.warn(
+                f"torch could not compile this step: {_first_line(error)}; it is taken as it is, "
+                "and takes longer",
+                stacklevel=2,
+            )
+            self._compiled, self._losses = False, {}
+            return self._differentiated(turn, *given)
 
     def _moving(self, turn: tuple[str, ...]) -> Parameters:
         """The parameters, without gradient where a network rests: compiled, it would be computed anyway."""
@@ -152,6 +171,17 @@ class Step:
 
     def _constrained(self, hyper: Mapping[str, Any], parameters: Parameters, state: State) -> dict[str, Any]:
         return dict(replace(self.method, **hyper).constrain(parameters, state))
+
+
+def _of_the_compiler(error: Exception) -> bool:
+    from torch._dynamo.exc import TorchDynamoException  # seconds to import, and only compiled steps need it
+
+    return isinstance(error, TorchDynamoException)
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__
 
 
 def _dims(tree: Mapping[str, Any]) -> dict[str, Any]:
