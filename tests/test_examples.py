@@ -12,6 +12,7 @@ from evenhand.methods import Batch, Nets, Problem
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 # make_titanic_predictions.py trains models; tests/data/test_packaged.py runs it.
+# timm_predictions.py needs timm and ImageNet; tests/cli/test_many_models.py tries what does not.
 # my_method.py is a method, which method_in_a_study.py runs.
 SHOWN = {
     "audit_predictions": r"1309 rows, 263 of unknown group.*sex=female · age_group=child.*tpr\.gap +0\.561",
@@ -21,6 +22,7 @@ SHOWN = {
     "own_loop": r"gap of the true positive rate 0\.\d+ between (Female and Male|Male and Female)",
     "several_runs": r"5 runs of 1309 passengers.*tpr\.gap +0\.152",
     "streaming_batches": r"the same as counting all rows at once: True.*class 3: true positive rate 0\.171",
+    "whom_did_pruning_hurt": r"accuracy 0\.9\d+ -> 0\.\d+.*paid: 2 .*not shown to have moved:.*heavy: CEV",
     "under_shift": r"262 passengers, 5 runs, 5 draws.*acc .*: moved down.*with more women: acc moved",
 }
 
@@ -38,7 +40,7 @@ def run(name: str, monkeypatch, capsys, *arguments: str) -> tuple[int, str]:
 
 def test_every_example_is_listed_here():
     files = {path.stem for path in EXAMPLES.glob("*.py")}
-    assert files == {*SHOWN, "make_titanic_predictions", "my_method"}
+    assert files == {*SHOWN, "make_titanic_predictions", "my_method", "timm_predictions"}
 
 
 @pytest.mark.parametrize("name", sorted(SHOWN))

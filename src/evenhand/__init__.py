@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evenhand.api import audit, audit_counts, compare, fit
+    from evenhand.api import audit, audit_counts, compare, compare_modules, compress, fit
     from evenhand.data.registry import load
     from evenhand.data.task import Task
     from evenhand.evaluation.audit import Audit
@@ -42,6 +42,8 @@ _HOMES = {
     "audit_counts": "evenhand.api",
     "audit_under_shift": "evenhand.evaluation.shift",
     "compare": "evenhand.api",
+    "compare_modules": "evenhand.api",
+    "compress": "evenhand.api",
     "equalized_robustness": "evenhand.evaluation.robustness",
     "fit": "evenhand.api",
     "load": "evenhand.data.registry",
@@ -66,6 +68,8 @@ __all__ = [
     "audit_counts",
     "audit_under_shift",
     "compare",
+    "compare_modules",
+    "compress",
     "equalized_robustness",
     "fit",
     "load",

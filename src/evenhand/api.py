@@ -15,6 +15,8 @@ from evenhand.levels import level_name
 from evenhand.metrics.counts import Counts
 
 if TYPE_CHECKING:
+    from torch import nn
+
     from evenhand.evaluation.fitted import Fitted  # brings torch with it, which an audit does not need
 
 
@@ -110,6 +112,7 @@ def compare(
     base is the first model unless named. `.cev` and `.sde` (S2) measure how unevenly the classes' error rates
     moved; `.differences` has every metric with a paired interval; with several runs of each it also says
     whether a difference exceeds run-to-run variance, and `.cie` counts the rows whose usual label changed.
+    `.paid` says who lost and who gained: classes, groups, and classes within groups.
 
     >>> import evenhand
     >>> y = [0, 0, 0, 1, 1, 1, 2, 2, 2, 2]
@@ -121,6 +124,35 @@ def compare(
     chosen = _options(metrics, min_count=min_count, confidence=confidence, **options)
     rows = models_of_rows(y_true, predictions, groups, weights, positive=positive, classes=classes)
     return compare_rows(rows, next(iter(rows.predictions)) if base is None else level_name(base), chosen)
+
+
+def compare_modules(
+    modules: Mapping[str, Any],
+    x: Any,
+    y_true: object,
+    groups: object | None = None,
+    base: str | None = None,
+    *,
+    batch_size: int = 512,
+    **options: Any,
+) -> Comparison:
+    """Compare modules on the same inputs, such as a network and its pruned form: `compare` of what they say.
+
+    `modules` maps names to `torch.nn.Module`s, the base first unless named; `x` is a tensor of inputs as they
+    take them, `y_true` the class codes. `.paid` has the classes and groups that lost, with intervals.
+
+    >>> import torch, evenhand
+    >>> x = torch.eye(3).repeat(20, 1)
+    >>> forgets = torch.nn.Linear(3, 3, bias=False)
+    >>> _ = forgets.weight.data.copy_(torch.tensor([[1.0, 0.5, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]))
+    >>> found = evenhand.compare_modules({"whole": torch.nn.Identity(), "small": forgets}, x, x.argmax(1))
+    >>> [(one.name, one.difference, one.verdict) for one in found.paid["small"].shown]
+    [('1', -1.0, 'paid')]
+    """
+    from evenhand.evaluation.module_predictions import predicted_classes
+
+    told = {name: predicted_classes(module, x, batch_size) for name, module in modules.items()}
+    return compare(y_true, told, groups, base, **options)
 
 
 def _options(metrics: Sequence[str] | None, privileged: object = None, **options: Any) -> Options:
@@ -169,3 +201,32 @@ def fit(
     return fit_models(
         net, method, task, seeds=seeds, protect=protect, device=device, folder=folder, **options
     )
+
+
+def compress(
+    module: nn.Module,
+    kind: str = "filter",
+    share: float | None = None,
+    *,
+    layers: Sequence[str] | None = None,
+    calibration: Any = None,
+) -> nn.Module:
+    """A compressed copy of a trained torch module, which needs no change and stays as it is.
+
+    `kind="filter"` sets the filters with the smallest L1 norm of each 3x3 convolution but the first to zero
+    (or of the convolutions named in `layers`), with the scale and shift of the norm that follows;
+    "magnitude" the smallest weights of each layer; `share` (0.45) is how many of each layer go. "int8"
+    rounds the weights of convolutions and linear layers to eight bits, and with `calibration`, a batch of
+    inputs or several, what these layers read too; no training follows. To prune while a model is trained, use
+    the methods `prune+KEY`. `evenhand.nets.sparsity.sparsity(module)` counts the zeros,
+    `evenhand.train.compressed_files` has save_compressed and load_compressed.
+
+    >>> import evenhand, torch
+    >>> net = torch.nn.Sequential(torch.nn.Conv2d(1, 4, 3), torch.nn.Conv2d(4, 8, 3), torch.nn.BatchNorm2d(8))
+    >>> small = evenhand.compress(net, share=0.5)
+    >>> int((small[2].weight == 0).sum()), int((net[2].weight == 0).sum())
+    (4, 0)
+    """
+    from evenhand.nets.compressing import compressed
+
+    return compressed(module, kind, share, layers=layers, calibration=calibration)

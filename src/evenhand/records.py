@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from torch import Tensor, nn
 
 State = Mapping[str, "Tensor"]  # what a method remembers from step to step: tensors by name
 
@@ -63,6 +63,19 @@ class Sizes(NamedTuple):
     multi_label: bool = False
 
 
+class EpochStart(NamedTuple):
+    """Where training stands when an epoch begins: plain values, the same for all runs of a stack.
+
+    epoch: 0 is the first of its phase; epochs: how many the phase has. networks: the modules by name, for
+    their structure; whose numbers these are is not said, a run's own come beside it.
+    """
+
+    phase: str
+    epoch: int
+    epochs: int
+    networks: Mapping[str, nn.Module]
+
+
 @dataclass(frozen=True)
 class Needs:
     """What a method asks of a task and a network; whatever lacks it is refused with the reason."""
@@ -77,6 +90,7 @@ class Needs:
     cross_gradients: tuple[tuple[str, str], ...] = ()
     # no player's loss reaches the networks of another (`nets.at_rest`): one backward pass serves a whole turn
     separate_losses: bool = False
+    maps: bool = False  # representations of images that are maps [B, C, H, W]
 
 
 @dataclass(frozen=True)
@@ -86,8 +100,12 @@ class Phase:
     turns: each turn names the players whose networks take a step. `every` says when the next turn comes:
     "batch": all turns on the same batch; "step": each turn has a batch of its own; "epoch": a turn lasts
     a whole epoch. epochs: None takes what the recipe gives. fresh: networks that are initialised again.
+    copied: (network, other): the network begins with the parameters and batch statistics of the other.
     select: whether validation may stop it and choose its best epoch. prepared: the model reads what
     `Method.prepare` makes of a row's inputs by networks that rest in this phase, so that once is enough.
+    heads: networks of which only the head moves, the rest of their parameters being frozen. rate: what the
+    recipe's learning rate is multiplied with. settled: validation stops nothing and chooses no epoch before
+    this share of the epochs, when the networks are not yet of the kind that was asked for (`may_choose`).
 
     >>> Phase(turns=(("model",), ("adversary",), ("adversary",))).turn(step=5, epoch=0)
     (('model',), ('adversary',), ('adversary',))
@@ -102,6 +120,10 @@ class Phase:
     fresh: tuple[str, ...] = ()
     select: bool = True
     prepared: bool = False
+    heads: tuple[str, ...] = ()
+    rate: float = 1.0
+    copied: tuple[tuple[str, str], ...] = ()
+    settled: float = 0.0
 
     def turn(self, step: int, epoch: int) -> tuple[tuple[str, ...], ...]:
         """The turns to take on the batch of this step."""
@@ -118,6 +140,14 @@ class Phase:
         'vae'
         """
         return "model" if any("model" in turn for turn in self.turns) else self.turns[0][0]
+
+    def may_choose(self, epoch: int, epochs: int) -> bool:
+        """Whether validation may choose what there is after so many epochs of all; the last one always.
+
+        >>> [epoch for epoch in range(1, 7) if Phase(settled=0.5).may_choose(epoch, 6)]
+        [4, 5, 6]
+        """
+        return epoch > min(int(self.settled * epochs + 0.5001), epochs - 1)
 
     def turns_of(self, player: str, steps: int, epoch: int) -> int:
         """How many steps a player's networks take in an epoch of so many batches.

@@ -276,7 +276,9 @@ def test_every_method_stays_finite(name, method):
     except InputError as refused:  # with a reason, before anything is trained: that is well
         pytest.skip(str(refused))
     fitted = fit("mlp", method, task, seeds=2, batch_size=batch_size)
-    assert np.isfinite(fitted.scores(task.x[:20])).all()
+    groups = task.groups([each.name for each in task.attributes]).ids[:20]
+    given = {"groups": groups} if method.asks().groups_at_test else {}
+    assert np.isfinite(fitted.scores(task.x[:20], **given)).all()
     for entry in fitted.history[0]["epochs"]:
         assert np.isfinite(entry["train"]).all()
 

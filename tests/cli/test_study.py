@@ -191,7 +191,7 @@ def test_signals_are_given_back(capsys):
 
 
 WRONG = {
-    "run first-lok": "did you mean 'first-look'?",
+    "run first-lok": "did you mean 'first-look'",
     "run mein.toml": "did you mean",
     "run mine.toml --backend slurm": "is not one of",
     "run mine.toml --address h:1": "say --backend ray with it",
@@ -199,7 +199,7 @@ WRONG = {
     "run mine.toml --workers 0": "--workers",
     "run mine.toml --add mine.py": "FILE.py:CLASS",
     "run .": "is a folder; a study is a TOML file",
-    "show first-lok": "did you mean 'first-look'?",
+    "show first-lok": "did you mean 'first-look'",
     "init mine.toml": "is already there",
     "init other.txt": "name it other.toml",
     "init no/other.toml": "there is no folder no",

@@ -12,12 +12,18 @@ from evenhand.data.describe import describe
 from evenhand.data.task import PARTS
 
 HERE = Path(__file__).parents[1] / "data"
+celebrities = runpy.run_path(str(HERE / "tiny_celeba.py"))["make"]
 folders = runpy.run_path(str(HERE / "tiny_folders.py"))
+hundred = runpy.run_path(str(HERE / "tiny_cifar100.py"))
+situations = runpy.run_path(str(HERE / "tiny_situations.py"))
 # images that nobody may pass on: a small copy of the published layout instead
 TINY = {
-    "celeba": runpy.run_path(str(HERE / "tiny_celeba.py"))["make"],
+    "celeba": celebrities,
+    "celeba-mixed": lambda folder: celebrities(folder.parent / "celeba"),
     "utkface": folders["make_utkface"],
     "imagenet-people": folders["make_imagenet_people"],
+    "coco-gender": situations["make_coco"],
+    "imsitu-gender": situations["make_imsitu"],
 }
 
 # knobs beside the defaults; where the defaults ask for a large official archive, a smaller known form
@@ -35,20 +41,39 @@ CHOICES = [
     ),
     ("synthetic", {"classes": 5, "levels": 3, "label_flip": 0.2, "d": 20, "seed": 9}),
     ("mnist", {}),
+    ("mnist-under", {}),
+    ("mnist-under", {"shares": [0.3], "each": 2, "seed": 3, "limit": 500}),
+    ("mnist10s", {}),
+    ("mnist10s", {"skew": 0.8, "size": 32, "limit": 1500, "seed": 3, "validation": 0.1}),
     ("ci-mnist", {}),
     ("ci-mnist", {"variant": "B", "clr_ratio": (0.1, 0.9)}),
     ("faces", {"n": 300}),
     ("faces", {"target": "all", "protect": ["Male"], "n": 200, "size": 48, "noise": 0.2, "labelled": 0.5}),
+    ("faces", {"target": "Smiling", "n": 400, "mixing": 0.25, "by": "Young"}),
+    ("faces", {"target": "wang-34", "n": 2000, "ratio": 2, "labelled": 0.5}),
+    ("hair-colour", {"n": 600}),
+    ("hair-colour", {"n": 500, "size": 48, "seed": 3, "difficulty": 0.5, "validation": 0.2}),
+    ("adult", {"mixing": 0.1}),
     ("fairface", {"form": "npz32", "resident": False}),
+    ("fairface", {"target": "age", "form": "npz32", "resident": False, "ratio": 1}),
     ("celeba", {"n_train": 12, "n_test": 6, "size": 16}),
     ("celeba", {"split": "official", "size": 16, "target": "Chubby"}),
     ("celeba", {"split": "official", "size": 16, "target": "all", "protect": ["Male"], "labelled": 0.5}),
+    ("celeba-mixed", {"target": "Attractive", "mixing": 0.5, "size": 16}),
+    ("celeba-mixed", {"target": "Attractive", "mixing": 0.8, "split": "sequential", "size": 8, "n": 20}),
     ("utkface", {"size": 16, "validation": 0.2, "target": "gender"}),
     ("utkface", {"size": 16, "bands": (18, 60), "labelled": 0.5}),
     ("imagenet-people", {"size": 16}),
     ("imagenet-people", {"size": 16, "synsets": "all", "unsure": "level", "seed": 3}),
+    ("coco-gender", {"size": 16, "per_group": 1}),
+    ("coco-gender", {"size": 16, "words": "wide", "unknown": "keep", "test": 0.7, "ratio": 2.0}),
+    ("imsitu-gender", {"size": 16, "at_least": 1}),
+    ("imsitu-gender", {"size": 16, "at_least": 2, "nouns": "wide", "ratio": 1.5, "limit": 4}),
     ("cifar10", {"form": "lossless-4k"}),
     ("cifar10s", {"form": "lossless-4k"}),
+    ("cifar10-under", {"form": "lossless-4k"}),
+    ("cifar100-under", {}),
+    ("cifar100-under", {"shares": [0.5, 0.2], "each": 2, "seed": 3, "validation": 0.1}),
 ]
 NAMES = [f"{name} {' '.join(map(str, knobs.values()))}".strip() for name, knobs in CHOICES]
 
@@ -62,6 +87,10 @@ def loaded(request, tmp_path_factory):
         if name in TINY:
             pytest.importorskip("PIL")
             folder = TINY[name](tmp_path_factory.mktemp("data") / name).parent
+            patch.setenv("EVENHAND_DATA", str(folder))
+        if name == "cifar100-under":
+            folder = tmp_path_factory.mktemp("data")
+            patch.setattr("evenhand.data.cifar100_files.BINARY", hundred["make"](folder / "here"))
             patch.setenv("EVENHAND_DATA", str(folder))
         return DATASETS[name], knobs, load(name, **knobs), load(name, **knobs)
 

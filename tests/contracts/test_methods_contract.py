@@ -30,6 +30,7 @@ KEYS = sorted(METHODS)
 NEUTRAL = {
     "erm": {},
     "gap": {"lam": 0.0},
+    "fairalm": {"eta": 0.0, "inner_steps": 1},
     "jtt": {"lambda_up": 1.0},
     "a-cens": {"alpha": 0.0},
     "advdebias": {"alpha": 0.0, "form": "reversal"},
@@ -44,18 +45,26 @@ NEUTRAL = {
     "a-cens-ad": {"alpha": 0.0},
     "ind-kd": {"lam": 0.0},
     "ind-ad-kd": {"lam": 0.0},
+    "kd": {"gamma": 1.0, "alpha": 0.0},
+    **{key: {"beta": 0.0} for key in ("at", "pkt", "sp", "fsp")},
+    **{key: {"beta": 0.0, "alpha": 0.0} for key in ("at-kd", "pkt-kd", "sp-kd", "fsp-kd")},
 }
 # weights, heads and environments: no value of a field turns these into the mean over all rows
 WITHOUT_NEUTRAL = {
     "w-erm",
     "w-sqrt-erm",
+    "erm-posneg",
     "resample",
+    "resample-posneg",
+    "grl-conv",
     "gdro",
     "irm",
     "ind",
     "disc",
+    "disc-rba",
     "cfair",
     "ffvae",
+    "nifr",
     "gradproj",
     "w-erm-ad",
     "w-sqrt-erm-kd",
@@ -72,15 +81,20 @@ TARGETS = {
     "w-erm": ({}, "tpr gap", -1),
     "w-sqrt-erm": ({}, "tpr gap", -1),
     "resample": ({}, "tpr gap", -1),
+    "resample-posneg": ({}, "tpr gap", -1),
+    "erm-posneg": ({}, "positives", +1),  # of which training has fewer
     "gdro": ({"eta": 0.1}, "worst cell", +1),
     "irm": ({"lam": 100.0}, "slope", -1),
     "sd": ({"form": "simple", "lam": 1.0}, "logit size", -1),
     "jtt": ({"lambda_up": 5.0}, "worst cell", +1),
     "ind": ({}, "tpr gap", -1),
     "disc": ({"inference": "sum-prob-shift"}, "tpr gap", -1),
+    "disc-rba": ({"rate": 0.1}, "parity gap", -1),
     "gap": ({"target": "parity", "lam": 3.0}, "parity gap", -1),
+    "fairalm": ({"eta": 2.0}, "tpr gap", -1),
     "a-cens": ({"alpha": 10.0}, "parity gap", -1),
     "grl": ({"depth": 1, "width": 32}, "tpr gap", -1),
+    "grl-conv": ({"rate_share": 1.0, "head_epochs": 1, "width": 32}, "tpr gap", -1),
     "gradproj": ({"alpha": 0.03}, "tpr gap", -1),
     "advdebias": ({"alpha": 3.0, "form": "reversal"}, "tpr gap", -1),
     "laftr-dp": ({"gamma": 0.4}, "parity gap", -1),
@@ -89,6 +103,7 @@ TARGETS = {
     "laftr-eqopp1": ({"gamma": 2.0}, "tpr gap", -1),
     "cfair": ({"gamma": 1.0}, "tpr gap", -1),
     "cfair-eo": ({"gamma": 1.0}, "tpr gap", -1),
+    "nifr": ({"weight": 0.1, "blocks": 2, "width": 16, "critic": 16, "flow_epochs": 6}, "parity gap", -1),
     "ffvae": ({"represent_epochs": 12, "gamma": 3.0, "latent": 4}, "tpr gap", -1),
     "cuma": ({"gamma": 30.0}, "delta er", -1),
     "w-erm-ad": ({}, "tpr gap", -1),
@@ -101,9 +116,17 @@ TARGETS = {
     "ind-ad-kd": ({}, "divergence", -1),
     "disc-ad": ({"inference": "sum-prob-shift"}, "tpr gap", -1),
     "a-cens-ad": ({"alpha": 10.0}, "parity gap", -1),
+    "kd": ({"gamma": 1.0, "alpha": 10.0}, "divergence", -1),
+    **{key: ({}, "features", -1) for key in ("at", "pkt", "sp", "fsp", "at-kd", "pkt-kd", "sp-kd", "fsp-kd")},
 }
 # method: fields of what it is compared with instead of ERM, itself without the part that moves the target
-TWINS = {"cuma": {"gamma": 0.0}, "ind-kd": {"lam": 0.0}, "ind-ad-kd": {"lam": 0.0}}
+TWINS = {
+    "cuma": {"gamma": 0.0},
+    "ind-kd": {"lam": 0.0},
+    "ind-ad-kd": {"lam": 0.0},
+    **{key: {"alpha": 0.0} for key in ("kd",)},
+    **{key: {"beta": 0.0} for key in ("at", "pkt", "sp", "fsp", "at-kd", "pkt-kd", "sp-kd", "fsp-kd")},
+}
 
 
 @pytest.fixture(autouse=True)
@@ -148,7 +171,21 @@ def tasks() -> dict[str, Task]:
 def serves(key: str, task: Task) -> bool:
     """Whether a method takes a task: it may be for one label a row, or for two classes."""
     needs, binary = METHODS[key].needs, not task.multi_label and task.n_classes == 2
-    return not (needs.single_label and task.multi_label) and (binary or not needs.binary)
+    seen = len(task.input_shape) == 3 or not needs.maps
+    return seen and not (needs.single_label and task.multi_label) and (binary or not needs.binary)
+
+
+def seen_by(key: str, task: Task) -> Task:
+    """The task itself, or pictures that mix its columns for a method that compares feature maps."""
+    if not METHODS[key].needs.maps:
+        return task
+    mixing = torch.randn(task.x.shape[1], 64, generator=torch.Generator().manual_seed(0))
+    return replace(task, x=(task.x @ mixing / 3).view(-1, 1, 8, 8), columns=())
+
+
+def net_for(key: str, **options) -> NetSpec:
+    """A perceptron, or a network with maps for a method that compares them."""
+    return NetSpec("convnet", widths=(12, 12)) if METHODS[key].needs.maps else NetSpec("mlp", **options)
 
 
 @pytest.mark.parametrize("kind", ["binary", "classes", "labels"])
@@ -178,14 +215,14 @@ def trainer(key: str, task: Task, seeds, numbers, stacked: bool) -> Trainer:
     methods = [replace(base, **{name: getattr(base, name) * f for name in searched}) for f in numbers]
     runs = [Run(method, seed) for method, seed in zip(methods, seeds, strict=True)]
     recipe = Recipe(epochs=2, batch_size=32, precision="float64", rate=0.01, weight_decay=1e-3, clip=2.0)
-    net = NetSpec("mlp", widths=(12, 8), dropout=0.2)
+    net = net_for(key, widths=(12, 8), dropout=0.2)
     return Trainer(runs, [task], net, recipe, protect=protect_of(task), stacked=stacked).fit()
 
 
 @pytest.mark.parametrize("kind", ["binary", "classes", "labels"])
 @pytest.mark.parametrize("key", KEYS)
 def test_a_stack_equals_its_runs_one_by_one(key, kind, tasks):
-    task = tasks[kind]
+    task = seen_by(key, tasks[kind])
     if not serves(key, task):
         return
     if not METHODS[key].needs.stackable:
@@ -218,7 +255,7 @@ def batch_of(
 
 def nets_for(method, problem: Problem) -> tuple[Nets, torch.nn.Module]:
     torch.manual_seed(0)
-    made = networks_of(NetSpec("mlp", widths=(6,)), method, problem)
+    made = networks_of(net_for(method.key, widths=(6,)), method, problem)
     networks = {name: module.double() for name, module in made.items()}
     return Nets(networks, problem.sizes, phase=method.phases()[-1].name), networks["model"]
 
@@ -231,7 +268,7 @@ def doubled(state):
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("lacking", ["nothing", "one group", "all groups but one", "every group known"])
 def test_the_loss_is_finite_whatever_a_batch_lacks(key, kind, lacking, tasks):
-    task, method = tasks[kind], METHODS[key]()
+    task, method = seen_by(key, tasks[kind]), METHODS[key]()
     if not serves(key, task):
         return
     problem = Problem.of(task, protect_of(task))
@@ -256,7 +293,7 @@ def test_the_loss_is_finite_whatever_a_batch_lacks(key, kind, lacking, tasks):
 
 @pytest.mark.parametrize("key", KEYS)
 def test_nothing_that_comes_in_is_changed(key, tasks):
-    task, method = tasks["binary"], METHODS[key]()
+    task, method = seen_by(key, tasks["binary"]), METHODS[key]()
     problem, batch = batch_of(task, method, torch.arange(40))
     nets, _ = nets_for(method, problem)
     state = doubled(method.init(problem))
@@ -277,7 +314,7 @@ def test_nothing_that_comes_in_is_changed(key, tasks):
 @pytest.mark.parametrize("kind", ["binary", "classes", "labels"])
 @pytest.mark.parametrize("key", KEYS)
 def test_scores_are_probabilities(key, kind, tasks):
-    task, method = tasks[kind], METHODS[key]()
+    task, method = seen_by(key, tasks[kind]), METHODS[key]()
     if not serves(key, task):
         return
     problem, batch = batch_of(task, method, torch.arange(60))
@@ -291,6 +328,63 @@ def test_scores_are_probabilities(key, kind, tasks):
         assert torch.allclose(scores.sum(1), torch.ones(60, dtype=scores.dtype))
 
 
+@pytest.mark.parametrize("kind", ["binary", "classes", "labels"])
+@pytest.mark.parametrize("key", KEYS)
+def test_rows_of_unknown_group_are_settled_as_each_is_predicted(key, kind, tasks):
+    task, method = seen_by(key, tasks[kind]), METHODS[key]()
+    if not serves(key, task):
+        return
+    problem, batch = batch_of(task, method, torch.arange(60), torch.full((60,), -1))
+    nets, _ = nets_for(method, problem)
+    state = doubled(method.init(problem))
+    evidence = method.evidence(nets, batch, state)
+    before = evidence.clone()
+    settled = method.settle(evidence, batch.g, problem.sizes)
+    torch.testing.assert_close(settled, method.predict(nets, batch, state), atol=1e-12, rtol=0)
+    assert torch.equal(before, evidence)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_what_is_trained_in_a_methods_place_has_its_networks_rows_and_losses(key, tasks):
+    """Bit for bit after two epochs; what it trains as trains as itself."""
+    task, method = seen_by(key, tasks["binary"]), METHODS[key]()
+    trained = method.trains_as()
+    assert trained.trains_as() == trained
+    if trained == method:
+        return
+    found = [
+        Trainer(
+            [Run(each, 5)], [task], NetSpec("mlp", widths=(8,)), Recipe(epochs=2, batch_size=64),
+            protect=protect_of(task),
+        ).fit()
+        for each in (method, trained)
+    ]  # fmt: skip
+    one, other = (each.stack.parameters["model"] for each in found)
+    assert set(one) == set(other)
+    assert all(torch.equal(one[name], other[name]) for name in other)
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if METHODS[key]().first_as()])
+def test_what_is_trained_first_is_the_method_s_first_phase(key, tasks):
+    """To the bit: with dropout, and with networks that begin alike."""
+    task, method = seen_by(key, tasks["binary"]), brief(key)
+    net, recipe = net_for(key, widths=(8,), dropout=0.2), Recipe(epochs=2)
+    first, whole = (
+        Trainer([Run(each, 5)], [task], net, recipe, protect=["a0"]) for each in (method.first_as(), method)
+    )
+    assert first.phases == whole.phases[:1]
+    assert set(first.stack.parameters) <= set(whole.stack.parameters)
+    first.fit()
+    whole.fit()
+    moving = [who for phase in whole.phases[1:] for turn in phase.turns for who in turn]
+    later = {name for who in moving for name in method.players()[who]}
+    resting = set(first.stack.parameters) - later
+    assert resting
+    for name in resting:
+        one, other = (each.stack.parameters[name] for each in (first, whole))
+        assert all(torch.equal(one[part], other[part]) for part in one)
+
+
 def test_every_method_says_where_it_does_nothing_and_what_it_moves():
     assert set(NEUTRAL) | WITHOUT_NEUTRAL == set(METHODS)
     assert not set(NEUTRAL) & WITHOUT_NEUTRAL
@@ -300,7 +394,7 @@ def test_every_method_says_where_it_does_nothing_and_what_it_moves():
 @pytest.mark.parametrize("key", sorted(NEUTRAL))
 def test_at_its_neutral_value_a_method_is_erm_exactly(key, tasks):
     """Through the trainer: the same parameters to the last bit after two epochs (of JTT's second phase)."""
-    task, neutral = tasks["binary"], replace(METHODS[key](), **NEUTRAL[key])
+    task, neutral = seen_by(key, tasks["binary"]), replace(METHODS[key](), **NEUTRAL[key])
     recipe = Recipe(epochs=2, batch_size=64)
 
     def parameters(method, phase_only: bool = False):
@@ -363,15 +457,17 @@ def baseline(skewed):
 def measured(fitted, what: str) -> np.ndarray:
     """The target of each run: a penalty's on rows like those it was paid on, all others' on the test rows."""
     task = fitted.tasks[0]
-    if what == "divergence":  # of the student from its teacher, in the last epoch
-        return np.concatenate([stack["epochs"][-1]["method.divergence"] for stack in fitted.history])
+    if what in ("divergence", "features"):  # of the student from its teacher, in the last epoch
+        return np.concatenate([stack["epochs"][-1][f"method.{what}"] for stack in fitted.history])
     if what == "delta er":
         return np.asarray(evenhand.equalized_robustness(fitted, protect=protect_of(task)[:1]).values)
     rows = task.rows("validation" if what == "parity gap" else "test")
-    scores = fitted.scores_of_runs(task.x[rows])
     y, g = np.asarray(task.y[rows]), task.groups(protect_of(task)[:1]).ids[np.asarray(rows)]
+    scores = fitted.scores_of_runs(task.x[rows], g)  # seen by those alone that need groups at test
     guess = scores.argmax(-1)
     z = np.log(scores[..., 1]) - np.log(scores[..., 0])
+    if what == "positives":
+        return guess.mean(1)
     if what in ("tpr gap", "fpr gap"):
         rates = [guess[:, (g == k) & (y == (what == "tpr gap"))].mean(1) for k in (0, 1)]
         return np.abs(rates[0] - rates[1])
@@ -390,11 +486,14 @@ def measured(fitted, what: str) -> np.ndarray:
 @pytest.mark.parametrize("key", [key for key in KEYS if key != "erm"])
 def test_a_method_moves_its_own_target_the_right_way(key, skewed, baseline):
     values, what, way = TARGETS[key]
-    method = replace(METHODS[key](), **values)
-    fitted = evenhand.fit("mlp", method, skewed, seeds=SEEDS, epochs=8, batch_size=128)
+    method, net, task, recipe = replace(METHODS[key](), **values), "mlp", skewed, {"epochs": 8}
+    if what == "features":  # a few rows tell how far apart they are
+        few = evenhand.load("synthetic", n_train=600, n_validation=20, n_test=20, seed=7)
+        net, task, recipe = net_for(key), seen_by(key, few), {"epochs": 2}
+    fitted = evenhand.fit(net, method, task, seeds=SEEDS, batch_size=128, **recipe)
     base = baseline
     if key in TWINS:
         twin = replace(method, **TWINS[key])
-        base = evenhand.fit("mlp", twin, skewed, seeds=SEEDS, epochs=8, batch_size=128)
+        base = evenhand.fit(net, twin, task, seeds=SEEDS, batch_size=128, **recipe)
     moved = way * (measured(fitted, what) - measured(base, what))
     assert (moved > 0).sum() >= 9, f"{what} moved by {np.round(way * moved, 4)}"

@@ -13,8 +13,10 @@ from evenhand.errors import InputError
 def test_the_names_are_the_documented_ones():
     assert list(DATASETS) == [
         *("adult", "communities-crime", "titanic", "synthetic"),
-        *("mnist", "ci-mnist", "faces", "fairface", "celeba"),
-        *("utkface", "imagenet-people", "cifar10", "cifar10s"),
+        *("mnist", "mnist-under", "mnist10s", "ci-mnist", "faces", "hair-colour"),
+        *("fairface", "celeba", "celeba-mixed"),
+        *("utkface", "imagenet-people", "coco-gender", "imsitu-gender", "cifar10", "cifar10s"),
+        *("cifar10-under", "cifar100-under"),
     ]
     for name, dataset in DATASETS.items():
         assert dataset.name == name

@@ -97,7 +97,7 @@ PROBLEM = Problem.from_labels([0, 1, 2], g=[0, 1, -1])
         (Needs(groups=True), Problem.from_labels([0, 1]), "name attributes to protect"),
         (Needs(single_label=True), Problem.from_labels([[0, 1, 1]]), "this task has 3 labels"),
         (Needs(binary=True), PROBLEM, "is for two classes; this task has 3"),
-        (Needs(binary=True), Problem.from_labels([[0, 1]]), "is for two classes; this task has 2"),
+        (Needs(binary=True), Problem.from_labels([[0, 1]]), "for two classes; this task has 2 labels a row"),
     ],
 )  # fmt: skip
 def test_a_task_that_lacks_what_a_method_needs_is_refused(needs, problem, message):

@@ -21,7 +21,8 @@ from evenhand.train.recipe import Recipe
 from evenhand.train.runs import Run
 from evenhand.train.trainer import Trainer
 
-KEYS = sorted(set(METHODS) - {"ffvae"})
+MAPS = {key for key in METHODS if METHODS[key].needs.maps}  # tables have none
+KEYS = sorted(set(METHODS) - {"ffvae", "nifr"} - MAPS)
 # they sum over a gradient, whose numbers lie in another order in memory where two passes are added up
 SUMMED = {"advdebias", "gradproj"}
 

@@ -22,7 +22,8 @@ from evenhand.train.recipe import Recipe
 from evenhand.train.runs import Run
 from evenhand.train.trainer import Trainer
 
-KEYS = sorted(set(METHODS) - {"ffvae", "jtt"})
+MAPS = {key for key in METHODS if METHODS[key].needs.maps}  # tables have none
+KEYS = sorted(set(METHODS) - {"ffvae", "nifr", "jtt"} - MAPS)
 NET = NetSpec("mlp", widths=(8, 6), dropout=0.2)
 
 

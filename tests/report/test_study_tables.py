@@ -9,16 +9,19 @@ import shutil
 import subprocess
 
 import pytest
+from rich.console import Console
 
 from evenhand.errors import InputError
 from evenhand.report import study_files
+from evenhand.report.study import render
 from evenhand.report.study_files import write_study_report
 from evenhand.report.study_markdown import summary_markdown
 from evenhand.report.study_table_files import latex_escaped, to_csv, to_latex, to_markdown
 from evenhand.report.study_tables import Table, tables
+from evenhand.report.terminal_study import study_table
 
-ALL = "leaders overall numbers budget failures groups classes levelling variance ranks cost spearman settings"
-NAMES = ALL.split()
+ALL = "leaders runs overall numbers budget failures groups classes levelling variance ranks cost spearman"
+NAMES = [*ALL.split(), "settings"]
 
 
 def read(table):
@@ -139,13 +142,41 @@ def test_bitmaps_without_the_extra_are_refused_in_a_sentence(study, tmp_path, mo
         write_study_report(study, tmp_path, png=True)
 
 
+def test_mean_deviation_and_range_over_runs_are_told_of_every_method(study):
+    """The rule of S0's survey: all three, for every number; a method with one run has no deviation."""
+    table, entry = tables(study)["runs"], study["problems"][0]["methods"][0]
+    row = next(row for row in table.rows if row[1] == entry["method"])
+    found = entry["numbers"]["acc"]
+    assert row[4] == (f"{found['mean']:.3f} ± {found['std']:.3f} ({found['min']:.3f} to {found['max']:.3f})")
+    rows = read(tables(study)["variance"])
+    assert all(float(r["min"]) <= float(r["mean"]) <= float(r["max"]) for r in rows if r["mean"])
+    assert all(r[key] for r in rows for key in ("mean", "min", "max", "maxdiff") if r["seed std"])
+    for method in study["problems"][0]["methods"]:
+        method["n"] = 1
+    assert len(tables(study)["runs"].rows) < len(table.rows)
+
+
+def test_the_page_and_the_terminal_tell_the_range_as_well(study):
+    found = study["problems"][0]["methods"][0]["numbers"]["acc"]
+    ends = f"{found['min']:.3f} to {found['max']:.3f}"
+    out = io.StringIO()
+    one = {**study, "problems": study["problems"][:1]}
+    Console(file=out, width=200).print(study_table(one))
+    assert ends in out.getvalue()
+    assert "below it the range" in out.getvalue()
+    table = render(study).split('id="variance-table"')[1].split("</table>")[0]
+    assert all(f">{head}<" in table for head in ("Mean", "Min", "Max"))
+    assert f"{found['min']:.4f}" in table
+
+
 def test_the_summary_is_short_and_says_what_the_page_says(study, empty_study):
     text = summary_markdown(study)
     assert text.startswith("# Five methods, two tasks\n")
     assert "- On adult by sex, gap lowered the true positive rate gap by " in text
     assert "176 of 177 runs done, 1 failed; 14 min of training. evenhand 0.3.0." in text
     assert [line for line in text.splitlines() if line.startswith("## ")] == [
-        "## Methods", "## Over all problems", "## Change of the worst and the best group",
+        "## Methods", "## Over runs", "## Over all problems",
+        "## Change of the worst and the best group",
         "## Cost of mitigation", "## What each method was given", "## Runs that failed, by reason",
         "## How it was made",
     ]  # fmt: skip

@@ -72,6 +72,8 @@ def test_first_look_gives_every_method_the_same_budget():
     study = read_study("first-look")
     problem = Problem.from_labels([0, 1, 0, 1], [0, 0, 1, 1])
     later = {"irm-uniform", *(key for key in METHODS if key.endswith(("-ad", "-kd")))}  # S1's variants
+    later |= {"erm-posneg", "resample-posneg", "grl-conv", "disc-rba", "fairalm", "nifr"}  # S0's
+    later |= {"kd", "at", "pkt", "sp", "fsp"}  # S2's
     alone = [key for key, method in METHODS.items() if key not in later and not method().extra(problem, 8)]
     assert sorted(method.key for method in study.methods) == sorted(alone)
     assert {len(settings_of(method)) for method in study.methods} == {4}

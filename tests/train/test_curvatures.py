@@ -126,7 +126,7 @@ def test_dropout_is_off_and_the_networks_stay_in_training_mode(kit):
 @pytest.mark.parametrize("key", sorted(METHODS))
 def test_every_method_can_be_asked(kit, key, knobs):
     task = kit.task(**knobs)
-    short = {"represent_epochs": 1} if key == "ffvae" else {}
+    short = {"ffvae": {"represent_epochs": 1}, "nifr": {"flow_epochs": 1}}.get(key, {})
     method, seeds = METHODS[key](**short), [0, 1] if METHODS[key].needs.stackable else [0]
     try:
         trainer = kit.trainer(task, seeds, method, epochs=1)

@@ -18,6 +18,7 @@ from evenhand.errors import InputError
 from evenhand.methods.erm import ERM
 from evenhand.methods.group_dro import GroupDRO
 from evenhand.methods.jtt import JTT
+from evenhand.methods.staged import with_stages
 from evenhand.nets import NetSpec
 from evenhand.train.checkpoint import load_tensors, save_tensors
 
@@ -65,6 +66,7 @@ CASES = {
     "group dro": {"seeds": [0, 1], "method": GroupDRO()},
     "two phases": {"seeds": [0, 1], "method": JTT(identify_epochs=2)},
     "one by one in phases": {"seeds": [3], "method": JTT(identify_epochs=1)},
+    "head first": {"seeds": [0, 1], "method": [with_stages(ERM(), 2, share) for share in (0.5, 0.1)]},
     "best epoch": {"seeds": [0, 1, 2], "keep": "best", "patience": 1, "rate": 0.2, "watch": ("tpr.gap",)},
     "shared": {"seeds": [4, 5], "share_batches": True},
 }  # fmt: skip

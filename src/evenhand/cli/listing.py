@@ -1,4 +1,4 @@
-"""`evenhand list metrics|rates|methods|datasets|nets|shifts|files`: what there is, what one thing means."""
+"""`evenhand list metrics|rates|methods|techniques|datasets|nets|shifts|files`: what there is."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from evenhand.cli import listing_shifts, listing_training
+from evenhand.cli import listing_shifts, listing_techniques, listing_training
 from evenhand.cli.listing_parts import AsJson, print_entry, print_json, print_table
 
 if TYPE_CHECKING:
     from evenhand.metrics.metric import Metric
 
-app = typer.Typer(help="List metrics, rates, methods, data sets, networks and shifts.", add_completion=False)
+app = typer.Typer(
+    help="List metrics, methods, techniques, data sets, networks and shifts.", add_completion=False
+)
 for _command in (
     listing_training.methods,
+    listing_techniques.techniques,
     listing_training.datasets,
     listing_training.nets,
     listing_shifts.shifts,

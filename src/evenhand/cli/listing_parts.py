@@ -19,6 +19,8 @@ FOLDED = {
     "origin": 16,
     "title": 20,
     "default": 10,
+    "fields": 24,
+    "one training": 14,
 }
 DISPENSABLE = ("needs", "better", "origin")
 NUMBERS = ("ideal", "rows")

@@ -1,4 +1,4 @@
-"""`evenhand study run|status|report|list|show|diff|export|publish|init`: many runs, declared in one file."""
+"""`evenhand study run|status|report|list|show|diff|export|publish|power|init`: many runs, in one file."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from evenhand.cli import (
     study_export,
     study_init,
     study_list,
+    study_power,
     study_publish,
     study_report,
     study_run,
@@ -26,6 +27,7 @@ app.command("show")(study_list.show)
 app.command("diff")(study_diff.diff)
 app.command("export")(study_export.export)
 app.command("publish")(study_publish.publish)
+app.command("power")(study_power.power)
 app.command("init")(study_init.init)
 
 

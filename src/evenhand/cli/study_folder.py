@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 MOST = 5  # folders that are named
 FILE, REPLAY = "study.sqlite", "replay.json"
+PROGRAM = "titanic-fairness.json"
 
 
 @contextlib.contextmanager
@@ -38,6 +39,8 @@ def check_folder(folder: Path) -> None:
         raise InputError(f"{folder} is a file; name the folder of a study, such as runs/NAME")
     if (folder / REPLAY).is_file():
         raise InputError(f"{folder} holds a replay of published runs, which has none of its own to look at")
+    if (folder / PROGRAM).is_file():
+        raise InputError(f"{folder} holds a study that is a program; its page is {folder / 'report.md'}")
     what = "is not the folder of a study" if folder.is_dir() else "is not there"
     raise InputError(f"{folder} {what}{_nearby(folder)}")
 

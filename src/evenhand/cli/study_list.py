@@ -14,6 +14,9 @@ from evenhand.cli.study_outline import number_of_runs, outline
 if TYPE_CHECKING:
     from evenhand.study.spec import Study
 
+# what studies of a kind need that is no data set
+NEEDED = {"replay": ("published runs in EVENHAND_DATA",), "program": ("scikit-learn",)}
+
 
 def list_studies(json: given.AsJson = False) -> None:
     """The studies that come with the package: what each runs, how much, and what data it needs."""
@@ -27,12 +30,18 @@ def list_studies(json: given.AsJson = False) -> None:
         typer.echo("no study comes with this package; 'evenhand study init FILE.toml' begins one")
         return
     shown = [
-        {**row, "runs": f"{row['runs']:,}" if row["runs"] else "–", "data": ", ".join(row["needs"]) or "here",
+        {**row, "runs": _runs(row), "data": ", ".join(row["needs"]) or "here",
          "smoke": f"{row['smoke']:,}" if row["smoke"] else "–"}
         for row in rows
     ]  # fmt: skip
     print_table(shown, ("name", "title", "kind", "runs", "smoke", "data"))
     typer.echo("data: what is not in the package; 'evenhand study show NAME' tells the rest")
+
+
+def _runs(row: dict[str, Any]) -> str:
+    """How many runs, and how many of them are to be identical."""
+    told = f"{row['runs']:,}" if row["runs"] else "–"
+    return f"{told}, {row['repeats']} identical each" if row["repeats"] else told
 
 
 def summary(study: Study) -> dict[str, Any]:
@@ -44,6 +53,7 @@ def summary(study: Study) -> dict[str, Any]:
         "tasks": len(study.tasks),
         "methods": len(study.methods),
         "seeds": len(study.seeds),
+        "repeats": study.repeats,
         "runs": number_of_runs(study),
         "smoke": number_of_runs(study.smoke) if study.smoke is not None else None,
         "needs": needed_data(study),
@@ -56,7 +66,7 @@ def needed_data(study: Study) -> list[str]:
 
     used = dict.fromkeys(task.data for task in study.tasks)
     away = [name for name in used if name not in DATASETS or DATASETS[name].origin in AWAY]
-    return away if study.kind == "train" else [*away, "published runs in EVENHAND_DATA"]
+    return [*away, *NEEDED.get(study.kind, ())]
 
 
 def show(name: given.Name, smoke: given.Smoke = False, json: given.AsJson = False) -> None:

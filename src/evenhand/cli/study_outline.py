@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from evenhand.cli.study_repeats import repeated, shared
+
 if TYPE_CHECKING:
     from evenhand.study.spec import GroupingSpec, MethodSpec, NetEntry, ShiftSpec, Study, TaskSpec
 
@@ -69,7 +71,7 @@ def runs_of_task(study: Study, task: TaskSpec) -> int:
         for method in study.methods
         if for_task(method, task)
     )
-    return runs * len(study.seeds)
+    return runs * len(study.seeds) * (study.repeats or 1)
 
 
 def _number_of_groupings(method: MethodSpec, groupings: Sequence[str]) -> int:
@@ -99,6 +101,7 @@ def outline(study: Study) -> Iterator[tuple[str, list[str]]]:
         yield "options", [spelled(study.options)]
     if study.tasks:
         yield "seeds", [seeds_words(study.seeds)]
+        yield from repeated(study)
         yield from _measured(study)
         yield "selection", [_selection(study)]
         yield (
@@ -106,6 +109,7 @@ def outline(study: Study) -> Iterator[tuple[str, list[str]]]:
             [f"{study.report.accuracy} and {', '.join(study.report.metrics)} on {study.report.part}"],
         )
         yield "runs", [f"{number_of_runs(study):,} in all"]
+        yield from shared(study)
 
 
 def _measured(study: Study) -> Iterator[tuple[str, list[str]]]:

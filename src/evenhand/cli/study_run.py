@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from evenhand.cli import messages, study_file, study_replay
+from evenhand.cli import messages, study_file, study_program, study_replay
 from evenhand.cli import study_choices as given
 from evenhand.cli.choices import Debug, Quiet
 from evenhand.cli.live_study import following
@@ -60,6 +60,10 @@ def run(
     if study.kind == study_replay.REPLAY:
         _check_replay(study.name, add, reuse)
         study_replay.run_replay(study, folder, quiet=quiet, json=json)
+        return
+    if study.kind == study_program.PROGRAM:
+        study_program.refuse(study.name, add=add, reuse=reuse, only=only, limit=limit, smoke=smoke or None)
+        study_program.run_program(study, folder, quiet=quiet, json=json)
         return
     from evenhand.study.driver import Options
 

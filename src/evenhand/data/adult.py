@@ -7,6 +7,7 @@ import numpy as np
 from evenhand.data import adult_s3
 from evenhand.data.adult_raw import CATEGORIES, NUMBERS, Columns, attributes, chosen_columns, make_task, read
 from evenhand.data.encode import as_numbers, check_choice, join, numbers, one_hot
+from evenhand.data.rebalancing import composed
 from evenhand.data.splits import cut
 from evenhand.data.task import Task
 from evenhand.errors import InputError
@@ -23,6 +24,8 @@ def adult(
     balanced_test: bool = True,
     balanced_validation: bool = False,
     privileged_first: bool = False,
+    mixing: float | None = None,
+    by: str = "",
 ) -> Task:
     """Adult as S4 prepares it (default), or as S3's code does (`preparation="s3"`).
 
@@ -40,6 +43,10 @@ def adult(
 
     `without="sex,race"` leaves columns out of the inputs; they can be protected all the same.
 
+    `mixing` keeps the share min(1, 2 (1 - mixing)) of the training rows in which the attribute `by` (sex,
+    unless it is named) has the label's code, and the share min(1, 2 mixing) of the others: 0 leaves women
+    with low and men with high income, 0.5 all, 1 the others. Inputs stay z-scored by all training rows.
+
     >>> task = adult()
     >>> tuple(task.x.shape), task.attribute("sex").levels, len(task.rows("test"))
     ((48842, 108), ('Female', 'Male'), 18842)
@@ -47,14 +54,16 @@ def adult(
     check_choice("preparation", preparation, ("s4", "s3"))
     columns = read()
     if preparation == "s3":
-        return adult_s3.prepare(
+        task = adult_s3.prepare(
             columns, validation, without, age_ratio, balanced_test, balanced_validation, privileged_first
         )
+        return composed(task, by, "sex", mixing=mixing, seed=seed)
     of_s3 = (age_ratio, balanced_test, balanced_validation, privileged_first)
     if of_s3 != ("0.5,0.5", True, False, False):
         told = "the knobs age_ratio, balanced_test, balanced_validation and privileged_first are of"
         raise InputError(f"{told} preparation='s3'; leave them out")
-    return _prepare_s4(columns, seed, validation or 0.0, without)
+    task = _prepare_s4(columns, seed, validation or 0.0, without)
+    return composed(task, by, "sex", mixing=mixing, seed=seed)
 
 
 def _prepare_s4(columns: Columns, seed: int, validation: float, without: str) -> Task:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from evenhand.data.images import pillow
-from evenhand.data.task import Rows, Task
+from evenhand.data.task import Task
 from evenhand.errors import InputError
 
 COLUMNS, GAP = 12, 2
@@ -37,7 +37,7 @@ def pictures_of(task: Task, count: int = COLUMNS * COLUMNS, part: str = "train")
     rows = task.rows(part)[:count]
     if len(task.input_shape) != 3:
         raise InputError(f"the task '{task.name}' is a table: it has no pictures to show")
-    return task.x.take(rows) if isinstance(task.x, Rows) else task.x[rows]
+    return task.x[rows] if isinstance(task.x, Tensor) else task.x.take(rows)  # a tensor's take is another
 
 
 def write_sheet(task: Task, path: Path, count: int = COLUMNS * COLUMNS) -> int:

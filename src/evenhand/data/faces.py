@@ -19,12 +19,15 @@ from evenhand.data.faces_draw import DRAWING
 from evenhand.data.faces_names import ATTRIBUTES
 from evenhand.data.faces_pictures import DEVICES, FacePictures
 from evenhand.data.faces_world import World
+from evenhand.data.rebalancing import composed
 from evenhand.data.scarce import check_labelled, hide_groups
 from evenhand.data.task import Scaling, Task
 from evenhand.errors import InputError
 from evenhand.groups import Attribute
 
 LEVELS = ("no", "yes")
+# the device changes no fact; the others are told where they are used, so that older runs keep their identity
+UNTOLD = ("device", "ratio", "mixing", "by")
 FILES = (faces_statistics.FILE, faces_copula.FILE)
 NOTES = (
     "Nobody is shown: every face is drawn from a list of facts and a seed. A face called Attractive, Chubby "
@@ -54,6 +57,9 @@ def faces(
     difficulty: float = 0.0,
     nuisance: float = 1.0,
     labelled: float = 1.0,
+    ratio: float | None = None,
+    mixing: float | None = None,
+    by: str = "",
     device: str = "auto",
 ) -> Task:
     """Predict some of forty facts from a drawn face; all forty can be protected ("no" is 0, "yes" 1).
@@ -72,6 +78,11 @@ def faces(
     Straight_Hair) or {name: probability}; in every part, as annotators err, unless `clean_test` keeps the
     test rows true. `labelled` is the share of training rows whose attributes are known; the others are -1.
 
+    Who is trained on: `ratio` leaves out training faces until no label (or class) has more than `ratio` times
+    as many of one group as of another; `mixing` keeps the share min(1, 2 (1 - mixing)) of those whose group
+    has the label's code and the share min(1, 2 mixing) of the others (0: group = label, 0.5: all, 1: group !=
+    label). Groups are those of the attribute `by`, Male unless it is named. See `evenhand.data.rebalancing`.
+
     How it is drawn: `difficulty` from 0 to 1 makes marks fainter, `nuisance` from 0 to 2 varies what no
     attribute tells (pose, light, background). `device` is where pixels are computed: "auto" takes a GPU where
     there is one, whose rounding may differ from a processor's in single pixels by a step of brightness.
@@ -82,7 +93,7 @@ def faces(
     >>> faces.sketch("all", protect=["Male", "Young"], n=200).y.shape
     torch.Size([200, 38])
     """
-    knobs = {name: value for name, value in locals().items() if name != "device"}  # it changes no fact
+    knobs = {name: value for name, value in locals().items() if name not in UNTOLD}
     predicted = chosen_labels(target, protect, ATTRIBUTES)
     if shares is not None and not isinstance(shares, Mapping):
         raise InputError(f"the knob shares={shares!r} must name attributes, as in {{'Male': 0.5}}")
@@ -102,6 +113,7 @@ def faces(
         classes=LEVELS if is_one_name(target) else predicted,
         scaling=Scaling(127.5, 127.5),
     )
+    task = composed(task, by, "Male", ratio=ratio, mixing=mixing, seed=seed)
     return hide_groups(task, labelled, seed)
 
 

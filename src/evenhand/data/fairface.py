@@ -15,6 +15,7 @@ from evenhand.data.encode import check_choice
 from evenhand.data.fairface_files import FORMS, SIZES, choose_form, read_npz, read_official
 from evenhand.data.fairface_labels import LEVELS
 from evenhand.data.images import materialise
+from evenhand.data.rebalancing import composed
 from evenhand.data.scarce import check_labelled, hide_groups
 from evenhand.data.splits import as_split, cut
 from evenhand.data.task import Scaling, Task
@@ -35,6 +36,8 @@ def fairface(
     resident: bool | None = None,
     limit: int = 0,
     labelled: float = 1.0,
+    ratio: float | None = None,
+    by: str = "",
     progress: Progress | None = None,
 ) -> Task:
     """Predict gender, age or race from a face; all three are attributes (126 intersections).
@@ -46,7 +49,9 @@ def fairface(
     once (the npz forms unless told otherwise, once in a process), others when a batch asks for them. `limit`
     uses so many of the training images (with those for validation) and of the test images; 0: all.
     `labelled` is the share of training images whose race, gender and age are known as attributes; the others
-    have -1 there, and keep what is predicted.
+    have -1 there, and keep what is predicted. `ratio` leaves out training images until no class has more than
+    `ratio` times as many of one group as of another; groups are those of `by`: gender, or race where gender
+    is predicted, unless it is named.
     """
     check_choice("target", target, ORDER)
     check_labelled(labelled)
@@ -82,7 +87,8 @@ def fairface(
         classes=LEVELS[target],
         scaling=Scaling(127.5, 127.5),
     )
-    return hide_groups(task, labelled, seed)
+    usual = "race" if target == "gender" else "gender"
+    return hide_groups(composed(task, by, usual, ratio=ratio, seed=seed), labelled, seed)
 
 
 def _card(target: str, form: str, files: Mapping[str, str], knobs: Mapping[str, object]) -> DataCard:

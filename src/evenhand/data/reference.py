@@ -15,7 +15,20 @@ from dataclasses import replace
 
 import torch
 
-from evenhand.data import celeba, cifar10, cifar10s, communities_crime, fairface, imagenet_people, utkface
+from evenhand.data import (
+    celeba,
+    celeba_mixed,
+    cifar10,
+    cifar10s,
+    cifar100_under,
+    coco_gender,
+    communities_crime,
+    fairface,
+    imagenet_people,
+    imsitu_gender,
+    under_sampled,
+    utkface,
+)
 from evenhand.data.card import DataCard
 from evenhand.data.cifar10_files import Pictures
 from evenhand.data.registry import AWAY, DATASETS, Dataset
@@ -37,6 +50,8 @@ folders that the environment variable `EVENHAND_DATA` names (several as in `PATH
 going on where a download broke off. A file with the wrong checksum is refused, and a file that cannot be
 had is named, with where to put it. A smaller or recompressed form is read when you name it and never in
 place of another. *Put there by hand*: its terms do not let a program fetch it.
+
+Knobs that choose other rows to train on (`ratio`, `mixing`): [other rows of the same task](rows.md).
 
 Groups have the names that the data gives them. *Protected by default* is what `protect=` (`--protect`) is
 unless you name attributes; several make their intersections.
@@ -73,10 +88,15 @@ _CARDS: Mapping[str, Callable[[], DataCard]] = {
     "communities-crime": lambda: communities_crime._card({}, {}),
     "fairface": lambda: fairface._card("gender", "official", {}, {}),
     "celeba": lambda: celeba._card("Attractive", ("Attractive",), "random", {}, {}),
+    "celeba-mixed": lambda: celeba_mixed._card("Smiling", "random", {}, {}),
     "utkface": lambda: utkface._card("gender", ("Male", "Female"), {}, {}),
     "imagenet-people": lambda: imagenet_people._card("annotated", {}, {}),
+    "coco-gender": lambda: coco_gender._card(79, False, {}, {}),
+    "imsitu-gender": lambda: imsitu_gender._card(None, False, False, {}, {}),
     "cifar10": lambda: cifar10.card("CIFAR-10", _pictures(), (), {}),
     "cifar10s": lambda: replace(cifar10.card("CIFAR-10S", _pictures(), (), {}), citation=cifar10s.PAPER),
+    "cifar10-under": lambda: under_sampled._card(cifar10.card("CIFAR-10", _pictures(), (), {}), (), {}),
+    "cifar100-under": lambda: cifar100_under._card((), {}, {}),
 }
 
 

@@ -62,14 +62,22 @@ _LINES = (
     Dataset("titanic", "who survived the Titanic", "table", PACKAGED, ("sex",)),
     Dataset("synthetic", "bias of chosen strength, right answer known", "table", MADE, ("a0",)),
     Dataset("mnist", "handwritten digits", "image", PACKAGED, ("ink_in_class",)),
+    Dataset("mnist-under", "digits, three of them rare", "image", PACKAGED, ("kept",)),
+    Dataset("mnist10s", "digits, gray or in colour by class", "image", PACKAGED, ("domain",)),
     Dataset("ci-mnist", "even or odd digits on coloured ground", "image", PACKAGED, ("colour",)),
     Dataset("faces", "drawn faces with CelebA's forty attributes", "image", MADE, ("Male",)),
+    Dataset("hair-colour", "hair colour of drawn faces or of CelebA", "image", MADE, ("Male",)),
     Dataset("fairface", "faces with age, gender and race", "image", ELSEWHERE, ("race",)),
     Dataset("celeba", "celebrities' faces with forty attributes", "image", BY_HAND, ("Male",)),
+    Dataset("celeba-mixed", "CelebA, label and group mixed by a factor", "image", BY_HAND, ("Male",)),
     Dataset("utkface", "faces with age, gender and race in their names", "image", BY_HAND, ("race",)),
     Dataset("imagenet-people", "people by ImageNet's synset", "image", BY_HAND, ("gender", "skin", "age")),
+    Dataset("coco-gender", "objects beside a man or a woman", "image", BY_HAND, ("gender",)),
+    Dataset("imsitu-gender", "what a man or a woman does", "image", BY_HAND, ("gender",)),
     Dataset("cifar10", "ten kinds of things", "image", ELSEWHERE, ("brightness_in_class",)),
     Dataset("cifar10s", "CIFAR-10, gray or in colour by class", "image", ELSEWHERE, ("domain",)),
+    Dataset("cifar10-under", "ten kinds of things, three rare", "image", ELSEWHERE, ("kept",)),
+    Dataset("cifar100-under", "a hundred kinds of things, fifteen rare", "image", ELSEWHERE, ("kept",)),
 )
 DATASETS: dict[str, Dataset] = {line.name: line for line in _LINES}
 

@@ -23,6 +23,7 @@ from evenhand.evaluation.differences import (
 )
 from evenhand.evaluation.joint import Joint
 from evenhand.evaluation.options import Options, chosen_metrics
+from evenhand.evaluation.paid import payments
 from evenhand.evaluation.values import NAN
 from evenhand.metrics.catalogue import CATALOGUE, COUNT_METRICS
 from evenhand.metrics.cie import Exemplars, cie, modal_labels
@@ -78,6 +79,7 @@ def compare_rows(rows: Rows, base: str, options: Options) -> Comparison:
         _cie(rows, base, others),
         (*rows.warnings, *_warnings(rows, pairs, sizes, options)),
         datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        payments(rows, base, others, options),
     )
 
 

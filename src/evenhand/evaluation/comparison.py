@@ -6,7 +6,7 @@ import json
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from evenhand.evaluation.differences import PAIR_KEYS, Difference, Measured
 from evenhand.evaluation.options import Options
 from evenhand.evaluation.values import plain
 from evenhand.metrics.cie import Exemplars
+
+if TYPE_CHECKING:
+    from evenhand.evaluation.paid import Paid
 
 EXEMPLARS_SHOWN = 100
 
@@ -37,7 +40,10 @@ class Rows:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The result of `evenhand.compare`: `.cev["small"]` against the base, matrices, differences, and more."""
+    """The result of `evenhand.compare`: `.cev["small"]` against the base, matrices, differences, and more.
+
+    `.paid["small"]` has the classes and groups that lost or gained, with intervals and corrected p-values.
+    """
 
     rows: Rows
     base: str
@@ -55,6 +61,7 @@ class Comparison:
     cie: dict[str, Exemplars] | None
     warnings: tuple[str, ...]
     created: str
+    paid: dict[str, Paid] = field(default_factory=dict)
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -108,6 +115,7 @@ class Comparison:
             "groups": self.groups,
             "differences": self.differences,
             "cie": found,
+            "paid": {name: entry.to_dict() for name, entry in self.paid.items()},
             "warnings": self.warnings,
             "method": {
                 "confidence": o.confidence,

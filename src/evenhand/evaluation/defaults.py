@@ -34,6 +34,7 @@ BY_TASK: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "ci-mnist": ("s3-mlp", _S3),
     "cifar10": ("cifar-resnet18", _S0),
     "cifar10s": ("cifar-resnet18", _S0),
+    "cifar100-under": ("cifar-resnet18", _S0),
     "fairface": ("convnet", {**_IMAGES, "augment": "flip"}),
 }
 

@@ -9,6 +9,8 @@ The rules (a contract test holds every registered method to them):
 - R5 no validation in `__post_init__`, because float fields may be tensors; `check` sees concrete values.
 - R6 noise arrives in `batch.noise`; nothing is drawn inside a loss.
 - R7 a player's gradient is taken for its own networks only, unless `needs.cross_gradients` asks for more.
+- R8 what `settle` makes of all rows of a part depends on these rows and the fields, and on groups only if
+  `needs.groups_at_test`; it is called for one run at a time, outside vmap, so that R4 does not bind it.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from evenhand.methods.fields import check_fields
 from evenhand.methods.nets import Nets
 from evenhand.methods.problem import Problem
 from evenhand.methods.terms import probabilities
-from evenhand.records import Batch, Needs, NoiseSpec, Out, Phase, State
+from evenhand.records import Batch, EpochStart, Needs, NoiseSpec, Out, Phase, Sizes, State
 
 Tensors = Mapping[str, Tensor]
 
@@ -77,6 +79,10 @@ class Method(ABC):
         """Further networks of the model's own kind, by name, and how many outputs each has: a teacher."""
         return {}
 
+    def features_at(self) -> str:
+        """The point of the network, by name, whose width `extra` is told; none: the network's split point."""
+        return ""
+
     def extra(self, problem: Problem, n_features: int) -> dict[str, nn.Module]:
         """Further networks of other kinds, by name: adversary, decoder."""
         return {}
@@ -109,6 +115,13 @@ class Method(ABC):
         """Parameters after the step, by network; pruning puts its zeros back here."""
         return parameters
 
+    def each_epoch(self, start: EpochStart, parameters: Mapping[str, Tensors], state: State) -> State:
+        """The state with which an epoch begins, given the parameters; `constrain` is called after it.
+
+        Names may be added in the first epoch of a phase. For one run, inside vmap where there is a stack.
+        """
+        return state
+
     def prepare(self, nets: Nets, batch: Batch) -> Tensor:
         """What the model reads in a phase with `prepared`: made of a row's inputs by networks at rest.
 
@@ -124,6 +137,26 @@ class Method(ABC):
         logits, _ = nets["model"](batch.x)
         return probabilities(logits, nets.sizes)
 
+    def evidence(self, nets: Nets, batch: Batch, state: State) -> Tensor:
+        """What `settle` is given of each row `[B, C]`: the scores, unless it needs more than these tell."""
+        return self.predict(nets, batch, state)
+
+    def settle(self, scores: Tensor, g: Tensor, sizes: Sizes) -> Tensor:
+        """The scores of all rows of a part `[N, C]`, decided together, from the `evidence` of each.
+
+        `g [N]` is -1 everywhere unless `needs.groups_at_test`. A method that settles says by `predict` what
+        it thinks of a row alone: gradients for inputs are taken of that.
+        """
+        return scores
+
+    def trains_as(self) -> Method:
+        """The method that is trained in its place, where they differ only in how the network is read.
+
+        Both then have the same networks, rows, losses and gradients, and a state that training leaves as
+        `init` made it; which epoch validation would choose may still differ with the reading.
+        """
+        return self
+
     def stacked_form(self) -> Method:
         """The method that studies train in its place: forms that differ in numbers may share a class."""
         return self
@@ -131,6 +164,17 @@ class Method(ABC):
     def asks(self) -> Needs:
         """What this very object needs, where a field makes it more than the class says."""
         return self.needs
+
+    def first_as(self) -> Method | None:
+        """The method whose whole training equals this one's first phase, so that studies make it once.
+
+        It has that phase alone, networks of the same names that begin alike, and a state that is left as
+        `init` made it; None: the first phase is this method's own.
+        """
+        return None
+
+    def check_model(self, model: nn.Module) -> None:  # noqa: B027  # most ask nothing
+        """Refuse a network that lacks what the losses will ask of it, before it is trained."""
 
     def check(self, problem: Problem) -> None:
         """Refuse values and tasks that cannot be served, with the reason."""
@@ -141,12 +185,18 @@ class Method(ABC):
                 f"the method '{name}' needs the groups of training rows, and none of this task is known; "
                 "name attributes to protect, or use a method that needs none (erm, sd, jtt)"
             )
+        if needs.maps and len(sizes.inputs) != 3:
+            raise InputError(
+                f"the method '{name}' compares feature maps of images, and an input of this task has the "
+                f"shape {sizes.inputs}; for other inputs there are kd, pkt and sp"
+            )
         if needs.single_label and sizes.multi_label:
             raise InputError(
                 f"the method '{name}' is for one label a row; this task has {sizes.n_classes} labels"
             )
         if needs.binary and (sizes.multi_label or sizes.n_classes != 2):
-            raise InputError(f"the method '{name}' is for two classes; this task has {sizes.n_classes}")
+            what = " labels a row" if sizes.multi_label else ""
+            raise InputError(f"the method '{name}' is for two classes; this task has {sizes.n_classes}{what}")
 
 
 def float_fields(method: Method) -> tuple[str, ...]:

@@ -105,6 +105,11 @@ class CurvatureMatching(Method):
         """What the method needs, and groups."""
         return replace(super().asks(), groups=True)
 
+    def first_as(self) -> Method | None:
+        """The method's, if its model rests in the first phase and is not matched there."""
+        moves = any("model" in turn for turn in self.phases()[0].turns)
+        return None if moves else super().first_as()
+
     def stacked_form(self) -> Method:
         """The form that studies train in the method's place, matched as this one is."""
         form = super().stacked_form()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import torch
@@ -94,6 +94,10 @@ class DomainDiscriminative(Method):
     def outputs(self, problem: Problem) -> int:
         """One for each pair of group and class, or of group and label."""
         return problem.sizes.n_groups * problem.sizes.n_classes
+
+    def trains_as(self) -> Method:
+        """One network serves all rules; not so in classes made of this one, whose loss may look at scores."""
+        return replace(self, inference="sum-prob") if type(self) is DomainDiscriminative else self
 
     def check(self, problem: Problem) -> None:
         """Refuse a shift where a row has several labels."""

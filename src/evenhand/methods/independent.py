@@ -109,6 +109,10 @@ class DomainIndependent(Method):
         heads = sum(sizes.n_levels) if self.decompose else sizes.n_groups
         return heads * sizes.n_classes
 
+    def trains_as(self) -> Method:
+        """One network serves all rules; not so in classes made of this one, whose loss may look at scores."""
+        return replace(self, inference="sum-logit") if type(self) is DomainIndependent else self
+
     def asks(self) -> Needs:
         """What this choice of inference needs: "conditional" looks at the groups of the rows to be scored."""
         return replace(self.needs, groups_at_test=self.inference == "conditional")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from typing import Any
 
 from torch import Tensor, nn
@@ -85,6 +86,25 @@ class Nets(Mapping[str, Network]):
         still = {name: _remembering(network) for name, network in self._networks.items()}
         facts: dict[str, Any] = {"phase": self.phase, "turn": self.turn, "prepared": self.prepared}
         return Nets(still, self.sizes, precision=None if all_bits else self._precision, **facts)
+
+    def in_phase(self, phase: str) -> Nets:
+        """The same networks as if another phase were going on."""
+        found = copy(self)
+        found.phase = phase
+        return found
+
+    def points(self, name: str) -> tuple[str, ...]:
+        """The names of the points where a network's features can be taken, by `nets[name](x, taps=...)`."""
+        return self._told(name, "splits")
+
+    def maps(self, name: str) -> tuple[str, ...]:
+        """Those of its points whose features are maps `[B, C, H, W]`."""
+        return self._told(name, "maps")
+
+    def _told(self, name: str, what: str) -> tuple[str, ...]:
+        """What a network of this package says of itself; nothing of one's own."""
+        network = self._networks[name]
+        return tuple(getattr(network.template if isinstance(network, Bound) else network, what, ()))
 
     def layers(self, name: str) -> tuple[Affine, ...] | None:
         """The layers of a ReLU perceptron, for those who need more of it than a call; None for others."""

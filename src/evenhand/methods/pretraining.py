@@ -99,6 +99,10 @@ class Pretraining(Method):
         """Every row in the first phase, then the method's."""
         return Sampling() if phase == PRETRAIN else super().sampling(problem, seed, phase)
 
+    def first_as(self) -> Method | None:
+        """Nothing: what comes first depends on how the method predicts."""
+        return None
+
     def stacked_form(self) -> Method:
         """The form that studies train in the method's place, pre-trained as this one is."""
         form = super().stacked_form()

@@ -33,8 +33,11 @@ works against the model, such as the weight of the group or of the rows that it 
 Table 1 of S1. *Stackable*: many runs are [trained at once](training.md#stacking). S0 to S4 are the
 publications that the [metrics](metrics.md) cite.
 
-Two rules make further keys of these: `pre+KEY` trains by ERM on all rows first and has the field `pre_epochs`
-([scarce group labels](training.md#scarce-group-labels)), `KEY+cm` matches curvatures and has `cm_gamma`,
+Four rules make further keys of these: `pre+KEY` trains by ERM on all rows first and has `pre_epochs`
+([scarce group labels](training.md#scarce-group-labels)), `staged+KEY` trains a new head on a frozen backbone
+first and has `head_epochs` and `rate_share` ([two stages](training.md#two-stages-a-new-head-first)),
+`prune+KEY` prunes the model while it trains and has `share`, `share_start`, `every`, `until` and `kind`
+([compression](compression.md#pruning-while-a-method-trains)), `KEY+cm` matches curvatures and has `cm_gamma`,
 `cm_h` and `cm_kernels` ([curvature matching](training.md#curvature-matching-beside-any-method)).
 """
 

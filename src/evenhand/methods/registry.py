@@ -1,7 +1,9 @@
 """The methods by key. Adding one is a file of its own and a line here; contract tests then pick it up.
 
-Two rules make further keys: "pre+KEY" is a method after ERM on all rows (`methods/pretraining.py`), "KEY+cm"
-one with curvature matching (`methods/curvature_matching.py`); "pre+KEY+cm" is both.
+Four rules make further keys: "pre+KEY" is a method after ERM on all rows (`methods/pretraining.py`),
+"staged+KEY" one that trains a new head first (`methods/staged.py`), "prune+KEY" one whose model is pruned
+(`methods/pruned.py`), "KEY+cm" one with curvature matching (`methods/curvature_matching.py`); "pre+KEY+cm" is
+both.
 """
 
 from __future__ import annotations
@@ -15,18 +17,34 @@ from evenhand.methods.advdebias import AdvDebias
 from evenhand.methods.base import Method
 from evenhand.methods.censoring import AdversarialCensoring
 from evenhand.methods.cfair import CFair, CFairEO
+from evenhand.methods.conv_reversal import ConvReversal
 from evenhand.methods.cuma import Cuma
 from evenhand.methods.curvature_matching import SUFFIX, curvature_matched
 from evenhand.methods.decomposed import CensoringByAttribute, IndependentByAttribute, WeightedERMByAttribute
 from evenhand.methods.decomposed_discriminative import DiscriminativeByAttribute
 from evenhand.methods.decomposed_dro import GroupDROByAttribute
 from evenhand.methods.discriminative import DomainDiscriminative
+from evenhand.methods.discriminative_rba import DiscriminativeRBA
 from evenhand.methods.distilled import (
     DistilledIndependent,
     DistilledIndependentByAttribute,
     DistilledSqrtWeightedERM,
 )
 from evenhand.methods.erm import ERM
+from evenhand.methods.fairalm import FairALM
+from evenhand.methods.feature_distillation import Distillation
+from evenhand.methods.feature_methods import (
+    AttentionTransfer,
+    FlowTransfer,
+    ProbabilisticTransfer,
+    SimilarityPreserving,
+)
+from evenhand.methods.feature_methods_kd import (
+    AttentionTransferKD,
+    FlowTransferKD,
+    ProbabilisticTransferKD,
+    SimilarityPreservingKD,
+)
 from evenhand.methods.ffvae import FFVAE
 from evenhand.methods.gap import GapPenalty
 from evenhand.methods.group_dro import GroupDRO
@@ -35,25 +53,33 @@ from evenhand.methods.irm import IRM
 from evenhand.methods.irm_forms import IRMByAttribute, UniformIRM
 from evenhand.methods.jtt import JTT
 from evenhand.methods.laftr import LaftrDP, LaftrEqOdd, LaftrEqOpp0, LaftrEqOpp1
+from evenhand.methods.nifr import NullSampling
+from evenhand.methods.posneg import PosNegERM, PosNegResample
 from evenhand.methods.pretraining import PREFIX, pretrained
 from evenhand.methods.projection import GradientProjection
+from evenhand.methods.pruned import PRUNE, pruned
 from evenhand.methods.resample import Resample
 from evenhand.methods.reversal_adversary import GradientReversal
 from evenhand.methods.spectral_decoupling import SpectralDecoupling
+from evenhand.methods.staged import STAGED, staged
 from evenhand.methods.weighting import SqrtWeightedERM, WeightedERM
 
 _CLASSES: tuple[type[Method], ...] = (
     ERM,
+    PosNegERM,
     WeightedERM,
     SqrtWeightedERM,
     Resample,
+    PosNegResample,
     GroupDRO,
     IRM,
     SpectralDecoupling,
     JTT,
     DomainIndependent,
     DomainDiscriminative,
+    DiscriminativeRBA,
     GapPenalty,
+    FairALM,
     LaftrDP,
     LaftrEqOdd,
     LaftrEqOpp0,
@@ -62,9 +88,11 @@ _CLASSES: tuple[type[Method], ...] = (
     CFairEO,
     AdversarialCensoring,
     GradientReversal,
+    ConvReversal,
     GradientProjection,
     AdvDebias,
     FFVAE,
+    NullSampling,
     Cuma,
     WeightedERMByAttribute,
     DistilledSqrtWeightedERM,
@@ -76,9 +104,21 @@ _CLASSES: tuple[type[Method], ...] = (
     DistilledIndependentByAttribute,
     DiscriminativeByAttribute,
     CensoringByAttribute,
+    Distillation,
+    AttentionTransfer,
+    ProbabilisticTransfer,
+    SimilarityPreserving,
+    FlowTransfer,
+    AttentionTransferKD,
+    ProbabilisticTransferKD,
+    SimilarityPreservingKD,
+    FlowTransferKD,
 )
 METHODS: dict[str, type[Method]] = {method.key: method for method in _CLASSES}
-RULES = f"{PREFIX}KEY (ERM on all rows first) and KEY{SUFFIX} (curvature matching) are methods too"
+RULES = (
+    f"{PREFIX}KEY (ERM on all rows first), {STAGED}KEY (a new head first), {PRUNE}KEY (the model pruned) and "
+    f"KEY{SUFFIX} (curvature matching) are methods too"
+)
 
 
 def kind_of(name: str) -> type[Method]:
@@ -89,11 +129,16 @@ def kind_of(name: str) -> type[Method]:
     """
     if name.startswith(PREFIX):
         return pretrained(kind_of(name.removeprefix(PREFIX)))
+    if name.startswith(STAGED):
+        return staged(kind_of(name.removeprefix(STAGED)))
+    if name.startswith(PRUNE):
+        return pruned(kind_of(name.removeprefix(PRUNE)))
     if name.endswith(SUFFIX):
         return curvature_matched(kind_of(name.removesuffix(SUFFIX)))
     if name not in METHODS:
-        near, known = _nearest(name, list(METHODS)), ", ".join(METHODS)
-        raise InputError(f"there is no method {name!r}{near} Known: {known}; {PREFIX}KEY, KEY{SUFFIX}.")
+        near, rules = _nearest(name, list(METHODS)), f"{PREFIX}KEY, {STAGED}KEY, {PRUNE}KEY, KEY{SUFFIX}"
+        listed = "`evenhand list methods` shows all" if "?" in near else f"Known: {', '.join(METHODS)}"
+        raise InputError(f"there is no method {name!r}{near} {listed}; {rules}.")
     return METHODS[name]
 
 

@@ -24,7 +24,11 @@ class Net(nn.Module):
     stackable: bool = False  # may be vmapped over stacked parameters: keeps no batch statistics
     splits: tuple[str, ...] = ()  # the names of the points where features can be taken
     split: str = ""  # the point where they are taken
+    maps: tuple[str, ...] = ()  # the points whose features are maps [B, C, H, W], in order
     n_features: int = 0  # width of the features when flattened, 0 where there are none
+    head_parts: tuple[str, ...] = ()  # those that a new task needs anew, by name; none: the last layer
+    # the norm after each convolution, where it is not the next part by name; pruning takes both
+    followed_by: Mapping[str, str] = {}
 
     def noise(self) -> dict[str, NoiseSpec]:
         """The random numbers wanted for each row of a batch, by name."""

@@ -50,10 +50,12 @@ class ConvNet(Net):
             convolution(a, b, 3, stride=2, padding=1, init=init) for a, b in pairwise((channels, *widths))
         )
         self.norms = nn.ModuleList(nn.GroupNorm(math.gcd(8, width), width) for width in widths)
+        self.followed_by = {f"convolutions.{place}": f"norms.{place}" for place in range(len(widths))}
         self.activate = activation_of(activation, slope)
         self.last = Linear(widths[-1], outputs, init=init)
         self.dropout = checked_dropout(dropout)
         self.splits = (*(f"conv{number}" for number in range(1, len(widths) + 1)), "pooled")
+        self.maps = self.splits[:-1]
         self.split = checked_split(split, self.splits)
         place = self.splits.index(split)
         area = math.prod(-(-side // 2 ** (place + 1)) for side in (height, width))

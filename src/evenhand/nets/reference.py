@@ -31,6 +31,19 @@ says where the representation is taken. *Stackable* networks keep nothing from b
 of them are [trained at once](training.md#stacking); the column says what holds with the default options,
 and `norm="group"` makes `cifar-resnet18` and `resnet32x4` stackable too. Dropout masks come from the run's
 own random numbers.
+
+Networks that belong to a method have no name here: the autoencoders of `ffvae` (`evenhand.nets.vae`) and the
+flows of `nifr` (`evenhand.nets.flow`), which turn inputs into as many numbers and back:
+
+```python
+import torch
+from evenhand.nets.flow import ImageFlow, nll_per_dimension
+
+flow, x = ImageFlow((3, 32, 32), levels=2, blocks=2, width=16), torch.rand(4, 3, 32, 32)
+z, log_det = flow(x)  # log p(x) = log N(z; 0, I) + log_det
+assert z.shape == (4, 3072) and torch.allclose(flow(z, inverse=True), x, atol=1e-5)
+loss = nll_per_dimension(z, log_det).mean()
+```
 """
 
 VALUES = {"activation": ACTIVATIONS, "norm": NORMS, "head": HEADS}  # of options that are names

@@ -76,6 +76,7 @@ class CifarResNet(Net):
         self.last = Linear(widths[-1], outputs)
         self.stackable = norm == "group"
         self.splits = tuple(f"f{number}" for number in range(len(widths) + 2))
+        self.maps = self.splits[:-1]
         self.split = checked_split(self.splits[-1] if split is None else split, self.splits)
         place = self.splits.index(self.split)
         area = math.prod(-(-side // 2 ** max(place - 1, 0)) for side in (height, width))

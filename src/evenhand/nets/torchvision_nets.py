@@ -31,6 +31,7 @@ class TorchvisionResNet(Net):
     """
 
     splits = ("conv4", "conv5", "pooled")
+    maps = ("conv4", "conv5")
 
     def __init__(
         self,
@@ -55,6 +56,7 @@ class TorchvisionResNet(Net):
         self.body.fc = nn.Identity()
         self.hidden = Linear(size, size) if head == "wang" else None
         self.last = Linear(size, outputs)
+        self.head_parts = ("last",) if self.hidden is None else ("hidden", "last")
         self.dropout = checked_dropout(dropout)
         self.size = size
         self.n_features = size if split == "pooled" else _stage_width(split, size, height, width)

@@ -18,6 +18,7 @@ class Wrapped(Net):
         super().__init__()
         self.module = module
         self.n_features, self.stackable = n_features, stackable
+        self.head_parts = tuple(f"module.{part}" for part in getattr(module, "head_parts", ()))
 
     def forward(
         self, x: Tensor, noise: Mapping[str, Tensor] | None = None, taps: tuple[str, ...] = ()

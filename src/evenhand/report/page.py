@@ -20,8 +20,12 @@ METHOD = ("confidence", "resampling", "replicates", "seed", "min_count", "conven
 RECORDS = ("versions", "files", "privileged", "smoothing")
 
 
-def render(template: str, *, scripts: tuple[str, ...] = ("script.js",), **context: Any) -> str:
+def render(
+    template: str, *, scripts: tuple[str, ...] = ("script.js",), pictures: bool = False, **context: Any
+) -> str:
     """The page, with its style and `scripts` inside and a policy that forbids every request.
+
+    `pictures`: it holds bitmaps, as data inside the page.
 
     Style and script are allowed by their hashes, so that markup in a group's name could not run even if the
     escaping failed.
@@ -30,7 +34,7 @@ def render(template: str, *, scripts: tuple[str, ...] = ("script.js",), **contex
     script = "".join(_asset(name) for name in scripts)
     policy = (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
-        "base-uri 'none'; form-action 'none'"
+        f"{'img-src data:; ' if pictures else ''}base-uri 'none'; form-action 'none'"
     )
     page = (
         _environment()

@@ -14,7 +14,7 @@ from evenhand.report.study_tables import tables
 from evenhand.report.study_words import study_sentences
 
 Json = Mapping[str, Any]
-SHOWN = ("leaders", "overall", "levelling", "cost", "budget", "failures")
+SHOWN = ("leaders", "runs", "overall", "levelling", "cost", "budget", "failures")
 
 
 def summary_markdown(study: Json) -> str:

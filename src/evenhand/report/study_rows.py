@@ -96,9 +96,14 @@ def levelling_rows(body: Json) -> Rows:
 
 
 def variance_rows(body: Json) -> Rows:
-    """Spread over seeds beside the spread over test rows."""
+    """Mean, deviation and range over seeds beside the spread over test rows."""
     names = names_by_id(body)
-    return [{**row, "problem": names.get(str(row["problem"]), row["problem"])} for row in body["variance"]]
+    untold = dict.fromkeys(("mean", "min", "max"))  # earlier versions left them out
+    return [
+        {"problem": names.get(str(row["problem"]), row["problem"]), "method": row["method"],
+         "metric": row["metric"], **untold, **{key: v for key, v in row.items() if key != "problem"}}
+        for row in body["variance"]
+    ]  # fmt: skip
 
 
 def rank_rows(body: Json) -> Rows:

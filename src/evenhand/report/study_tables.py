@@ -39,6 +39,7 @@ def tables(study: Json) -> dict[str, Table]:
     body = completed(study)
     made = {
         "leaders": leaders(body),
+        "runs": over_runs(body),
         "overall": overall(body),
         "numbers": _of("Every number of every selected setting", number_rows(body)),
         "budget": _of("What each method was given", body["budget"]["methods"]),
@@ -112,6 +113,30 @@ def _estimate(entry: Json, key: str) -> str:
     spread = interval((found.get("low"), found.get("high"))).replace(" to ", ", ")
     told = number(found.get("mean")) + (f" [{spread}]" if spread != UNDEFINED else "")
     return f"{told} {MARKS.get(verdict, '')}".rstrip()
+
+
+def over_runs(body: Json) -> Table:
+    """Mean, deviation and range over the runs of every method that has several: what S0 asks of a report."""
+    several = len(body["problems"]) > 1
+    rows = [
+        (
+            *((problem_name(body, problem),) if several else ()),
+            *(entry["method"], _setting(entry, one_model), entry["n"]),
+            *(_over_runs(entry, key) for key in keys_of(body)),
+        )
+        for problem in body["problems"]
+        for entry, one_model in shown_entries(problem)
+        if entry["n"] > 1
+    ]
+    heads = (*(("Problem",) if several else ()), "Method", "Setting", "Runs")
+    note = f"Mean ± deviation over runs (smallest to largest). {oracle_note(body)}"
+    return Table("Over runs", (*heads, *(head(key) for key in keys_of(body))), tuple(rows), note.rstrip())
+
+
+def _over_runs(entry: Json, key: str) -> str:
+    found = (entry["per_metric"] or {}).get(key) or entry["numbers"].get(key) or {}
+    ends = interval((found.get("min"), found.get("max")))
+    return f"{number(found.get('mean'))} ± {number(found.get('std'))} ({ends})"
 
 
 def overall(body: Json) -> Table:

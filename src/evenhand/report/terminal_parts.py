@@ -61,7 +61,8 @@ class Column:
     @property
     def width(self) -> int:
         """The characters it cannot do without."""
-        longest = max([len(self.head), *(cell.cell_len for cell in self.cells)])
+        lines = (line for cell in self.cells for line in cell.split())  # a cell may have several
+        longest = max([len(self.head), *(line.cell_len for line in lines)])
         return longest if self.least is None else min(longest, max(self.least, len(self.head)))
 
 

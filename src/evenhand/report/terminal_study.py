@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evenhand.report.numbers import count, number
+from evenhand.report.numbers import count, interval, number
 from evenhand.report.terminal_parts import Column, Fitted, Json, bullets, safe, table, words
 
 MOVED = ("lower", "higher")
@@ -95,7 +95,7 @@ def _methods(body: Json, problem: Json, width: int) -> Any:
     made = table(columns, width)
     compared = any(method.get("against") for method in methods)
     several = any(method["n"] > 1 for method in methods)
-    told = ["mean ± standard deviation over seeds" if several else "one run each"]
+    told = ["mean ± standard deviation over runs, below it the range" if several else "one run each"]
     made.caption = "; ".join(told + ["* differs from the base"] * compared)
     made.caption_justify = "left"
     return made
@@ -105,8 +105,11 @@ def _value(method: Json, key: str) -> Any:
     found = (method.get("numbers") or {}).get(key) or {}
     verdict = ((method.get("against") or {}).get(key) or {}).get("verdict")
     moved = verdict in MOVED
-    spread = f" ± {number(found['std'])}" if method["n"] > 1 and found.get("std") is not None else ""
-    return words((f"{number(found.get('mean'))}{spread}{'*' if moved else ''}", "bold" if moved else ""))
+    told, style = f"{number(found.get('mean'))}", "bold" if moved else ""
+    if method["n"] < 2 or found.get("std") is None:
+        return words((f"{told}{'*' if moved else ''}", style))
+    ends = interval((found.get("min"), found.get("max")))
+    return words((f"{told} ± {number(found['std'])}{'*' if moved else ''}", style), (f"\n{ends}", "dim"))
 
 
 def _leaders(body: Json, problems: int, width: int) -> Any:
@@ -117,7 +120,9 @@ def _leaders(body: Json, problems: int, width: int) -> Any:
         cells = [_ranked((leader["numbers"] or {}).get(key) or {}) for leader in leaders]
         columns.append(Column(key, cells, rank=place))
     made = table(columns, width)
-    made.caption = f"mean over {problems} problems (mean rank, 1 is best)"
+    made.caption = (
+        f"mean over {problems} problems (mean rank, 1 is best); deviation and range over runs: in the report"
+    )
     made.caption_justify = "left"
     return made
 

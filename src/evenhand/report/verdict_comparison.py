@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from evenhand.report.comparison_paid import paid_sentence
 from evenhand.report.headline import headline, label
 from evenhand.report.names import isolated, listed
 from evenhand.report.numbers import UNDEFINED, count, defined, interval, number, percent
@@ -13,7 +14,7 @@ Json = Mapping[str, Any]
 
 
 def comparison_sentences(comparison: Json) -> list[str]:
-    """Two to five sentences: accuracy and disagreement, class changes, metric differences, what was skipped.
+    """Two to six sentences: accuracy and disagreement, who paid, class changes, differences, what is skipped.
 
     >>> models = {"models": ["big", "small"], "base": "big", "accuracy": {"big": 0.9, "small": 0.88}}
     >>> said = comparison_sentences(models | {"disagreement": {"small": 0.07}})
@@ -22,6 +23,7 @@ def comparison_sentences(comparison: Json) -> list[str]:
     """
     told = [
         _accuracy(comparison),
+        paid_sentence(comparison),
         _classes(comparison),
         _differences(comparison),
         _exemplars(comparison),

@@ -30,10 +30,12 @@ from evenhand.statistics.knobs import knob_correlations, knob_strength
 from evenhand.statistics.outcome import ALPHA, Test
 from evenhand.statistics.paired import wilcoxon
 from evenhand.statistics.permutation import permutation_paired, permutation_unpaired
+from evenhand.statistics.planning import plan_runs
 from evenhand.statistics.power import attainable_p, detectable_difference, power_to_see
 from evenhand.statistics.problems import Combined, combine, judge_combined
 from evenhand.statistics.ranks import Friedman, average_ranks, friedman, method_ranks
 from evenhand.statistics.rows import TestRow, VarianceRow, change_row, variance_row
+from evenhand.statistics.run_plan import Plan
 from evenhand.statistics.tests import levene_relative, mann_whitney, relative_variance
 from evenhand.statistics.variance import (
     Spread,
@@ -52,6 +54,7 @@ __all__ = [
     "CorrelationMatrix",
     "Effect",
     "Friedman",
+    "Plan",
     "RankSummary",
     "RunComparison",
     "Spread",
@@ -93,6 +96,7 @@ __all__ = [
     "percent_text",
     "permutation_paired",
     "permutation_unpaired",
+    "plan_runs",
     "power_to_see",
     "rank_methods",
     "relative_variance",

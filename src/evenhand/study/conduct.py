@@ -22,6 +22,7 @@ from evenhand.study.backends.base import (
     Standing,
 )
 from evenhand.study.execute import CHECKPOINTS
+from evenhand.study.first_training import FOLDER as FIRST
 from evenhand.study.records import Bucket, RunRecord
 from evenhand.study.store import Store
 from evenhand.study.store_owners import make_owner
@@ -139,10 +140,12 @@ class Conductor:
         shutil.rmtree(Path(self._job.folder) / CHECKPOINTS / ended.bucket, ignore_errors=True)
 
     def _clear_up(self) -> None:
-        """Checkpoints that a killed driver left of finished buckets go when nobody can need them."""
+        """Checkpoints of a killed driver, and trainings that were shared, go when nobody can need them."""
         store = self._store
         if not store.counts_of_states()["waiting"] and not any(o["alive"] for o in store.live()["owners"]):
             shutil.rmtree(Path(self._job.folder) / CHECKPOINTS, ignore_errors=True)
+            if not self._job.keep_weights:
+                shutil.rmtree(Path(self._job.folder) / FIRST, ignore_errors=True)
 
     def status(self) -> Status:
         """Where the study stands now."""

@@ -18,6 +18,7 @@ from evenhand.study.plan import plan
 from evenhand.study.records import Bucket, PlannedRun
 from evenhand.study.results import find_results
 from evenhand.study.reuse import reuse_runs
+from evenhand.study.sharing import trainings_of
 from evenhand.study.spec import MethodSpec, NetEntry, Study
 from evenhand.study.standing import Standing
 from evenhand.study.store import Store
@@ -29,10 +30,10 @@ Tell = Callable[[Status], None]
 class Options:
     """How a study is run; nothing here changes what comes out of it.
 
-    `out` is its folder. `limit` is how many runs to make now; a bucket that an earlier start has planned is
-    finished as a whole. `add` names methods of one's own ("mine.py:MyMethod") to run beside the study's,
-    `reuse` a file with finished runs (by default, when a method is added, the committed ones). `stack` limits
-    how many runs are trained side by side.
+    `out` is its folder. `limit` is how many runs to make now; a training that several runs share, and a
+    bucket that an earlier start has planned, are finished as a whole. `add` names methods of one's own
+    ("mine.py:MyMethod") to run beside the study's, `reuse` a file with finished runs (by default, when a
+    method is added, the committed ones). `stack` limits how many runs are trained side by side.
     """
 
     out: Path
@@ -73,8 +74,8 @@ def run_study(
         backend = _backend(options, place)
         job = Job(
             str(Path(options.out).resolve()), place.devices[0], checkpoint_every=options.checkpoint_every,
-            keep_weights=options.keep_weights, keep_predictions=options.keep_predictions,
-            score_bins=chosen.score_bins,
+            keep_weights=options.keep_weights, score_bins=chosen.score_bins,
+            keep_predictions=options.keep_predictions or chosen.predictions,
         )  # fmt: skip
         return Conductor(store, backend, job, tell, stop, reused).run(buckets)
 
@@ -135,7 +136,7 @@ def buckets_for(store: Store, options: Options, place: Place) -> list[Bucket]:
     chosen = {run.id for run in chosen_runs(store.runs(), options.only, standing)}
     waiting = [run for run in store.waiting(options.retry_failed) if run.id in chosen]
     if options.limit is not None:
-        waiting = waiting[: options.limit]
+        waiting = _limited(waiting, options.limit)
     open_runs = {run.id: run for run in waiting}
     kept = [bucket for bucket in store.buckets() if _still_open(bucket, open_runs, place)]
     taken = {run.id for bucket in kept for run in bucket.runs}
@@ -143,6 +144,16 @@ def buckets_for(store: Store, options: Options, place: Place) -> list[Bucket]:
     made = plan(left, device=place.kind, workers=place.workers, threads=place.threads, stack=options.stack)
     store.add_buckets(made)
     return sorted([*kept, *made], key=lambda bucket: -bucket.cost)
+
+
+def _limited(waiting: Sequence[PlannedRun], limit: int) -> list[PlannedRun]:
+    """The first runs, so many; all that read a training are made with it, or it would be trained again."""
+    kept: list[PlannedRun] = []
+    for training in trainings_of(waiting):
+        if len(kept) >= limit:
+            break
+        kept += training
+    return kept
 
 
 def _still_open(bucket: Bucket, open_runs: dict[str, PlannedRun], place: Place) -> bool:

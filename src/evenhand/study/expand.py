@@ -10,6 +10,7 @@ from evenhand import __version__
 from evenhand.errors import InputError
 from evenhand.nets.registry import NETS, NetSpec
 from evenhand.study.expand_notes import notes_of
+from evenhand.study.fit import numbered, varied_in
 from evenhand.study.method_limits import place_of, serves
 from evenhand.study.names import complete
 from evenhand.study.own import checksum_of_file
@@ -27,6 +28,7 @@ from evenhand.study.served import (
     look_at_data,
     serving,
 )
+from evenhand.study.sharing import sharing_notes
 from evenhand.study.shifted import names_of
 from evenhand.study.spec import GroupingSpec, MethodSpec, NetEntry, Study, TaskSpec
 from evenhand.study.standing import EVERY, Standing
@@ -78,7 +80,7 @@ def expand_with_notes(
             twice.append((run, runs[run.id]))
         else:
             runs[run.id] = replace(run, place=len(runs)) if run.place != len(runs) else run
-    return Expanded(list(runs.values()), notes_of(twice))
+    return Expanded(list(runs.values()), (*notes_of(twice), *sharing_notes(runs.values())))
 
 
 def _checked(study: Study) -> Study:
@@ -103,8 +105,8 @@ def _runs(study: Study, facts: Mapping[str, Facts], version: str) -> Iterator[Pl
         for grouping, net, method in _combined(study, standing, task.name, nets):
             for setting in settings[place_of(method)]:
                 common = _spec(study, task, grouping, net, method, setting, parts)
-                for seed in study.seeds:
-                    spec = replace(common, seed=seed, knobs=knobs[seed])
+                for seed, repeat in numbered(study):
+                    spec = replace(common, seed=seed, knobs=knobs[seed], repeat=repeat)
                     checksum = fact.checksums[seed]
                     yield PlannedRun(
                         identity(spec, version, checksum), spec, task.name, grouping.name, net.name,
@@ -160,6 +162,7 @@ def _spec(
 ) -> RunSpec:
     """A specification but for its seed: the task's recipe goes over the study's, the method's over both."""
     options = {**NETS[net.net].options(), **dict(NetSpec(net.net, net.options).options)}
+    recipe = _recipe({**study.recipe, **task.recipe, **setting.recipe})
     return RunSpec(
         data=task.data,
         knobs=task.knobs,
@@ -168,12 +171,13 @@ def _spec(
         net_options=plain(options),
         method=method.key,
         fields=setting.fields,
-        recipe=_recipe({**study.recipe, **task.recipe, **setting.recipe}),
+        recipe=recipe,
         seed=0,
         parts=parts,
         groupings=grouping.measure,
         sources=_sources(task.data, method.key),
         numbers=study.numbers,
+        vary=varied_in(study.vary, recipe) if study.repeats else (),
     )
 
 

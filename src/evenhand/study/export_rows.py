@@ -102,6 +102,7 @@ def _run_columns(store: Store, table: Columns) -> Columns:
         "kind": [KIND] * n,
         "study": [store.study().get("name", "")] * n,
         **{name: table[name] for name in ("id", "task", "grouping", "net", "method", "seed")},
+        **_repeats(specs),
         "setting": [canonical(setting) for setting in settings],
         **_spread("setting", settings),
         **_spread("knob", knobs),
@@ -115,6 +116,16 @@ def _run_columns(store: Store, table: Columns) -> Columns:
         **_spread(NUMBER.rstrip("."), table["numbers"]),
         "evenhand": [(versions or {}).get("evenhand", "") for versions in table["versions"]],
         "versions": [canonical(versions or {}) for versions in table["versions"]],
+    }
+
+
+def _repeats(specs: Sequence[Mapping[str, Any]]) -> Columns:
+    """The number of each identical run and what might differ between them, where there are such runs."""
+    if all(spec.get("repeat") is None for spec in specs):
+        return {}
+    return {
+        "repeat": [spec.get("repeat") for spec in specs],
+        "vary": [", ".join(spec.get("vary", ())) for spec in specs],
     }
 
 

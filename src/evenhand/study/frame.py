@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from evenhand.study.frame_blocks import Block, Look, StoreLike, looks_of
 from evenhand.study.frame_layout import Layout, lay_out
 from evenhand.study.frame_rows import rows_of
 from evenhand.study.number_names import is_number
+from evenhand.study.shared_words import readers
 from evenhand.study.shifted import grouped, number_words
 
 DONE, FAILED = "done", "failed"
@@ -28,7 +30,8 @@ class Frame:
 
     A run that stands for several groupings (see `evenhand.study.standing`) has a row for each, measured by
     that grouping; `trained` marks one row of every run, for what is counted or summed over trainings. A run
-    without a record, a failed one, and a part that was not measured have NaN for every metric.
+    without a record, a failed one, and a part that was not measured have NaN for every metric. Of identical
+    runs (one seed) the column `seed` has their number, which is what they are told apart by.
     """
 
     def __init__(self, store: StoreLike) -> None:
@@ -45,6 +48,13 @@ class Frame:
         self._where: dict[tuple[str, str | None], tuple[Array, Array]] = {}
         self._means: dict[tuple[str, str], FloatArray] = {}
         self._values: dict[tuple[str, str, str | None], FloatArray] = {}
+
+    @cached_property
+    def readers(self) -> Array:
+        """How many runs the training of each row served, `[R]`: 1 unless it was read in several ways."""
+        nothing: list[Any] = [None] * self.n
+        columns = (self.columns.get(name, nothing) for name in ("seconds", "stack_seconds", "stack"))
+        return np.array([readers(*row) for row in zip(*columns, strict=True)], dtype=np.int64)
 
     @classmethod
     def open(cls, store: StoreLike | Frame) -> Frame:

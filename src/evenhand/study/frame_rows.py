@@ -66,6 +66,7 @@ def rows_of(table: Mapping[str, Sequence[Any]], study: Mapping[str, Any]) -> Row
     columns = {name: [values[place.run] for place in places] for name, values in table.items()}
     columns["grouping"] = [place.grouping for place in places]
     columns["protect"] = [place.attributes for place in places]
+    number_repeats(columns)
     dropping = {_name(task, task_name) for task in study.get("tasks") or () if task.get("drop_protected")}
     both = zip(columns["task"], columns["protect"], strict=True)
     dropped = [protect if task in dropping else () for task, protect in both]
@@ -73,6 +74,17 @@ def rows_of(table: Mapping[str, Sequence[Any]], study: Mapping[str, Any]) -> Row
     trained = np.zeros(len(places), dtype=bool)
     trained[np.unique(runs, return_index=True)[1]] = True
     return Rows(columns, places, dropped, trained)
+
+
+def number_repeats(columns: Columns) -> None:
+    """Identical runs are runs as those of several seeds are: their numbers stand in the place of seeds.
+
+    The column `repeat` has the number of each, and None for a run that has no others like it.
+    """
+    repeats = [spec.get("repeat") for spec in columns["spec"]]
+    pairs = zip(repeats, columns["seed"], strict=True)
+    columns["seed"] = [seed if repeat is None else repeat for repeat, seed in pairs]
+    columns["repeat"] = repeats
 
 
 def _places(table: Mapping[str, Sequence[Any]], order: Sequence[int], standing: Standing) -> list[Place]:

@@ -1,13 +1,12 @@
-"""From trained runs to records: raw counts by part and grouping, history, digest of the weights, cost."""
+"""From trained runs to records: raw counts by part and grouping, history, digest of the weights, cost.
+
+A training may serve several runs, each of which reads the trained network in its own way.
+"""
 
 from __future__ import annotations
 
 import math
-import platform
-import socket
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,42 +16,79 @@ from torch import Tensor
 
 from evenhand.arrays import Array
 from evenhand.data.task import Task
+from evenhand.errors import InputError
 from evenhand.groups import Groups
 from evenhand.metrics.counts import Counts
 from evenhand.metrics.scores import Scores
 from evenhand.records import Phase
 from evenhand.study.backends.base import Job
 from evenhand.study.numbers import numbers_of
+from evenhand.study.readout import read_as
 from evenhand.study.records import Measured, PlannedRun, RunRecord, RunSpec
 from evenhand.study.scoring import groups_of, measured_rows, scored_parts
+from evenhand.study.sharing import Training, readings_of
+from evenhand.study.surroundings import failed_record, now, surroundings
+from evenhand.study.tasks import load_method
 from evenhand.study.weights import digest_of, learnt, save_weights
 from evenhand.train.evaluate import decide
 from evenhand.train.trainer import Trainer
 
 
-def records_of(runs: Sequence[PlannedRun], trainer: Trainer, job: Job, started: str) -> Iterator[RunRecord]:
-    """A record for each run of a trained stack: done, or failed where its loss is no number."""
-    spec, n = runs[0].spec, len(runs)
+def records_of(
+    trainings: Sequence[Training], trainer: Trainer, job: Job, started: str
+) -> Iterator[RunRecord]:
+    """A record for each run of a trained stack: done, or failed where its loss is no number.
+
+    The runs of a training come one reading after the other. One that cannot be read fails by itself, if
+    there are others.
+    """
+    readings = readings_of(trainings)
+    for reading in readings:
+        try:
+            yield from _read(reading, trainings, trainer, job, started)
+        except InputError as error:
+            if len(readings) == 1:
+                raise
+            for run in reading:
+                if run is not None:
+                    yield failed_record(run, f"it cannot be read: {error}", "", job, started)
+
+
+def _read(
+    reading: Sequence[PlannedRun | None],
+    trainings: Sequence[Training],
+    trained: Trainer,
+    job: Job,
+    started: str,
+) -> Iterator[RunRecord]:
+    """The records of one reading. Where a training has no run of it, another's stands in and is left out."""
+    some = next(run for run in reading if run is not None)
+    specs = [(run or some).spec for run in reading]
+    trainer = read_as(trained, [load_method(s.method, s.fields).stacked_form() for s in specs])
+    spec, n = some.spec, len(trainings)
     measured, finite = list[list[list[Measured]]](), dict[str, list[bool]]()
-    kept: list[dict[str, Array]] = [{} for _ in runs]
+    kept: list[dict[str, Array]] = [{} for _ in reading]
     for part, scores in scored_parts(trainer, spec.parts):
-        measured.append(measured_of([run.spec for run in runs], trainer, part, scores, job))
+        measured.append(measured_of(specs, trainer, part, scores, job))
         finite[part] = torch.isfinite(scores).flatten(1).all(dim=1).tolist()
         if job.keep_predictions:
             for place, own in enumerate(predictions_of(trainer, part, scores)):
                 kept[place][part] = own
     numbers = numbers_of(spec.numbers, trainer) if spec.numbers else [{}] * n
-    common = {**surroundings(trainer.device), "stack": n, "started": started, "finished": _now()}
-    seconds = trainer.position.seconds
-    for place, run in enumerate(runs):
-        history = history_of(trainer, place)
-        reason = went_astray({part: each[place] for part, each in finite.items()}, history, trainer.phases)
+    common = {**surroundings(trainer.device), "stack": n, "started": started, "finished": now()}
+    seconds = trained.position.seconds
+    for place, run in enumerate(reading):
+        if run is None:
+            continue
+        history = history_of(trained, place)
+        reason = went_astray({part: each[place] for part, each in finite.items()}, history, trained.phases)
         if job.keep_weights:
-            save_weights(Path(job.folder), run.id, learnt(trainer, place))
+            save_weights(Path(job.folder), run.id, learnt(trained, place))
         own_measured = () if reason else tuple(one for part in measured for one in part[place])
         yield RunRecord(
-            run.id, "failed" if reason else "done", reason, "", own_measured, history, seconds / n, seconds,
-            weights=digest_of(learnt(trainer, place)), predictions=kept[place],
+            run.id, "failed" if reason else "done", reason, "", own_measured, history,
+            seconds / n / len(trainings[place]), seconds,
+            weights=digest_of(learnt(trained, place)), predictions=kept[place],
             numbers={} if reason else numbers[place], **common,
         )  # fmt: skip
 
@@ -144,38 +180,3 @@ def history_of(trainer: Trainer, place: int) -> dict[str, list[Any]]:
 def _one(value: Any, place: int) -> Any:
     own = value[place] if isinstance(value, list) else value
     return None if isinstance(own, float) and math.isnan(own) else own
-
-
-def failed_record(run: PlannedRun, reason: str, detail: str, job: Job, started: str) -> RunRecord:
-    """The record of a run that raised an error."""
-    facts = surroundings(torch.device(job.device))
-    return RunRecord(run.id, "failed", reason, detail, started=started, finished=_now(), **facts)
-
-
-def surroundings(device: torch.device) -> dict[str, Any]:
-    """Where a run was made: device, host, versions, peak memory of this worker."""
-    from evenhand import __version__
-
-    versions = {
-        "evenhand": __version__, "python": platform.python_version(),
-        "torch": torch.__version__, "numpy": np.__version__,
-    }  # fmt: skip
-    on_gpu = device.type == "cuda" and torch.cuda.is_available()
-    name = torch.cuda.get_device_name(device) if on_gpu else platform.processor() or platform.machine()
-    peak = torch.cuda.max_memory_allocated(device) if on_gpu else _peak_memory()
-    words = f"{device.type} ({name})" if name else device.type
-    return {"device": words, "host": socket.gethostname(), "versions": versions, "peak_memory": peak}
-
-
-def _peak_memory() -> int:
-    """Bytes that this process has held at most; 0 where the system does not tell."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return 0
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")

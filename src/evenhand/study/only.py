@@ -20,8 +20,9 @@ def chosen_runs(
 
     A run that stands for several groupings (see `standing`) is chosen by the name of any of them.
 
-    A key is task, grouping, net, method, seed, or something that a method varies; a run whose method does not
-    vary it is left out. A key or a value that no run has is refused with the nearest.
+    A key is task, grouping, net, method, seed, repeat (of identical runs), or something that a method varies;
+    a run whose method does not vary it is left out. A key or a value that no run has is refused with the
+    nearest.
     """
     wanted: dict[str, list[str]] = {}
     for condition in only:
@@ -42,6 +43,7 @@ def chosen_runs(
 def facts_of(run: PlannedRun, standing: Standing | None = None) -> dict[str, Any]:
     """What a run can be chosen by; the names of all its groupings, where it stands for several."""
     facts = {**run.setting, **{label: getattr(run, label) for label in LABELS}, "seed": run.spec.seed}
+    facts |= {} if run.spec.repeat is None else {"repeat": run.spec.repeat}
     stands = () if standing is None else standing.of(run.task, run.grouping, run.method)
     names = tuple(dict.fromkeys((run.grouping, *(stand.grouping for stand in stands))))
     return {**facts, "grouping": names} if len(names) > 1 else facts

@@ -25,7 +25,8 @@ _LISTS = {
     "shifts": ShiftSpec,
 }  # fmt: skip
 _TABLES = {"selection": SelectionSpec, "report": ReportSpec}
-_LATER = ("shifts", "numbers")  # left out where empty, as in what was stored before there were any
+# left out where empty, as in what was stored before
+_LATER = ("shifts", "numbers", "repeats", "vary", "predictions")
 _SWITCHES = {"methods": ("once", "groupings"), "tasks": ("drop_protected",)}  # the same, of entries of a list
 
 

@@ -16,6 +16,7 @@ from evenhand.methods.base import Method, float_fields
 from evenhand.methods.problem import Problem
 from evenhand.nets.registry import NetSpec
 from evenhand.study.records import Bucket, PlannedRun, RunSpec, canonical
+from evenhand.study.sharing import Training, is_chosen_by_validation, trained_method, trainings_of
 from evenhand.study.tasks import load_method, look_at_task
 from evenhand.train.building import networks_of
 from evenhand.train.fit import stack_size_for
@@ -42,15 +43,20 @@ def plan(
     network, the method and its fields that are no numbers, the recipe apart from its numbers. Which
     attributes of the same data they protect may differ, if these have equally many levels. `stack` limits how
     many are trained side by side; unless given, it is what the device's memory or cache can hold.
+
+    What is counted are trainings: runs that share one (see `evenhand.study.sharing`) are in one bucket, side
+    by side. Identical runs are never stacked: each training of theirs is a bucket.
     """
     device, task_of = torch.device(device), _kept(task_of)
     signatures: dict[str, Any] = {}
     found: list[Bucket] = []
     for members in _alike(runs, lambda spec: _key(spec, task_of, signatures)):
-        size, each = _size_and_cost(members[0].spec, device, stack, task_of)
+        trainings = trainings_of(members)
+        wanted = stack if members[0].spec.repeat is None else 1
+        size, each = _size_and_cost(members[0].spec, device, wanted, task_of)
         if device.type == "cpu":  # a GPU takes as long for many as for few: there, workers take other buckets
-            size = min(size, max(LEAST_TO_SHARE, math.ceil(len(members) / workers)))
-        found += _cut(members, size, each, threads, device.type)
+            size = min(size, max(LEAST_TO_SHARE, math.ceil(len(trainings) / workers)))
+        found += _cut(trainings, size, each, threads, device.type)
     return sorted(found, key=lambda bucket: -bucket.cost)
 
 
@@ -89,9 +95,9 @@ def _key(spec: RunSpec, task_of: TaskOf, signatures: dict[str, Any]) -> str:
     data = canonical([spec.data, dict(spec.knobs), spec.protect])
     if data not in signatures:
         signatures[data] = _signature(task_of(spec.data, spec.knobs), spec.protect)
-    method = canonical([spec.method, dict(spec.fields)])
+    method = canonical([spec.method, dict(spec.fields), is_chosen_by_validation(spec.recipe)])
     if method not in signatures:
-        signatures[method] = _static(spec, load_method(spec.method, spec.fields))
+        signatures[method] = _static(spec)
     lengths = canonical([data, method])
     if lengths not in signatures:
         signatures[lengths] = _epoch_lengths(spec, task_of)
@@ -100,7 +106,8 @@ def _key(spec: RunSpec, task_of: TaskOf, signatures: dict[str, Any]) -> str:
     protect = spec.protect if spec.recipe.get("share_batches") else ()
     return canonical(
         [signatures[data], signatures[lengths], spec.net, dict(spec.net_options),
-         signatures[method], recipe, protect, spec.parts, spec.numbers, dict(spec.sources)]
+         signatures[method], recipe, protect, spec.parts, spec.numbers, dict(spec.sources),
+         spec.repeat is not None, spec.vary]
     )  # fmt: skip
 
 
@@ -116,7 +123,7 @@ def _signature(task: Task, protect: Sequence[str]) -> list[Any]:
 
 def _epoch_lengths(spec: RunSpec, task_of: TaskOf) -> list[int]:
     """How many rows an epoch of each phase has, where the method chooses them: a stack has one length."""
-    method = load_method(spec.method, spec.fields)
+    method = trained_method(spec)
     if type(method).sampling is Method.sampling:
         return []
     problem = Problem.of(task_of(spec.data, spec.knobs), spec.protect)
@@ -124,11 +131,13 @@ def _epoch_lengths(spec: RunSpec, task_of: TaskOf) -> list[int]:
     return [0 if rows is None else len(rows) for rows in chosen]
 
 
-def _static(spec: RunSpec, method: Method) -> list[Any]:
+def _static(spec: RunSpec) -> list[Any]:
     """What is trained, and its fields that are no numbers: forms of one method may be trained as one."""
-    form = method.stacked_form()
+    method, made = load_method(spec.method, spec.fields), trained_method(spec)
+    form = made.stacked_form()
     numbers = float_fields(form)
-    trained = spec.method if type(form) is type(method) else repr(type(form))
+    named = spec.method if type(made) is type(method) else made.key  # as runs of that method say it
+    trained = named if type(form) is type(made) else repr(type(form))
     return [trained, {name: repr(value) for name, value in vars(form).items() if name not in numbers}]
 
 
@@ -136,7 +145,7 @@ def _size_and_cost(
     spec: RunSpec, device: torch.device, stack: int | None, task_of: TaskOf
 ) -> tuple[int, float]:
     """How many such runs are trained side by side, and what one of them costs (rows seen x parameters)."""
-    task, method = task_of(spec.data, spec.knobs), load_method(spec.method, spec.fields)
+    task, method = task_of(spec.data, spec.knobs), trained_method(spec)
     net = NetSpec(spec.net, spec.net_options)
     size = stack_size_for([Run(method, spec.seed)], [task], net, spec.protect, device, stack)
     problem = Problem.of(task, spec.protect)
@@ -147,14 +156,15 @@ def _size_and_cost(
     return size, float(epochs * len(task.rows("train")) * max(1, numbers))
 
 
-def _cut(members: Sequence[PlannedRun], size: int, each: float, threads: int, device: str) -> list[Bucket]:
+def _cut(trainings: Sequence[Training], size: int, each: float, threads: int, device: str) -> list[Bucket]:
     """Pieces of nearly equal size, so that the last is no straggler."""
-    pieces = math.ceil(len(members) / size)
-    bounds = [round(number * len(members) / pieces) for number in range(pieces + 1)]
-    return [
-        Bucket(bucket_id(runs), runs, size, threads, each * len(runs), device)
-        for runs in (tuple(members[low:high]) for low, high in pairwise(bounds))
-    ]
+    pieces = math.ceil(len(trainings) / size)
+    bounds = [round(number * len(trainings) / pieces) for number in range(pieces + 1)]
+    found = []
+    for low, high in pairwise(bounds):
+        runs = tuple(run for training in trainings[low:high] for run in training)
+        found.append(Bucket(bucket_id(runs), runs, size, threads, each * (high - low), device))
+    return found
 
 
 def bucket_id(runs: Iterable[PlannedRun]) -> str:

@@ -12,15 +12,17 @@ from evenhand.errors import InputError
 from evenhand.study.library import StudyText, find_study
 from evenhand.study.mistakes import Mistakes
 from evenhand.study.read_blocks import read_grouping, read_method, read_net, read_shift, read_task
+from evenhand.study.read_fit import read_fit
 from evenhand.study.smoke import SmokeSpec, smoke_form
 from evenhand.study.spec import ReportSpec, SelectionSpec, Study
 from evenhand.study.toml_lines import key_lines
-from evenhand.study.toml_table import NUMBER, TABLE, TEXT, TEXTS, WHOLE, WHOLES, Table
+from evenhand.study.toml_table import NUMBER, SWITCH, TABLE, TEXT, TEXTS, WHOLE, WHOLES, Table
 from evenhand.study.validate import find_mistakes
 
 STUDY_KEYS = (
     "name", "title", "about", "kind", "seeds", "search_seed", "parts", "score_bins", "claims", "recipe",
     "task", "grouping", "net", "method", "shift", "numbers", "selection", "report", "options", "smoke",
+    "repeat", "runs", "fit", "predictions",
 )  # fmt: skip
 MOST_SEEDS = 1_000_000
 SMOKE_KEYS = ("seeds", "tasks", "groupings", "nets", "methods", "settings", "recipe", "task", "options")
@@ -71,17 +73,20 @@ def _study(top: Table, found: StudyText) -> Study:
         values[key] = top.take(key, WHOLE, default=0)
     values["seeds"] = _seeds(top, (0,))
     values["parts"] = tuple(top.take("parts", TEXTS, default=["validation", "test"]))
+    values |= read_fit(top)
     values["claims"] = top.names("claims")
     values["recipe"] = top.take("recipe", TABLE, default={})
     values["options"] = top.take("options", TABLE, default={})
     values["tasks"] = tuple(made for block in top.tables("task") for made in read_task(block, found.base))
     values["groupings"] = tuple(made for block in top.tables("grouping") for made in read_grouping(block))
     values["nets"] = tuple(made for block in top.tables("net") for made in read_net(block))
+    said = {name for recipe in (values["recipe"], *(t.recipe for t in values["tasks"])) for name in recipe}
     values["methods"] = tuple(
-        made for block in top.tables("method") for made in read_method(block, found.base)
+        made for block in top.tables("method") for made in read_method(block, found.base, said)
     )
     values["shifts"] = tuple(made for block in top.tables("shift") for made in read_shift(block))
     values["numbers"] = top.names("numbers")
+    values["predictions"] = top.take("predictions", SWITCH, default=False)
     values["selection"] = _record(top.table("selection"), SelectionSpec)
     values["report"] = _record(top.table("report"), ReportSpec)
     top.refuse_rest("a study", STUDY_KEYS)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from evenhand.methods.techniques import Technique, find_technique
 from evenhand.study.names import TABLE as TABLE_OF
 from evenhand.study.names import grouping_name, method_name, task_name
-from evenhand.study.plain import GRID, SEARCH
+from evenhand.study.plain import GRID, SEARCH, plain
 from evenhand.study.spec import Grid, GroupingSpec, MethodSpec, NetEntry, Search, ShiftSpec, TaskSpec
 from evenhand.study.toml_table import LISTS, NUMBER, NUMBERS, SWITCH, TABLE, TEXT, TEXTS, WHOLE, WHOLES, Table
 
 TASK_KEYS = ("data", "file", "name", "seeded", "recipe", "drop_protected")
 GROUPING_KEYS = ("attributes", "first", "counts", "name", "tasks", "measure")
 NET_KEYS = ("net", "name", "tasks", "methods")
-METHOD_KEYS = ("key", "name", "draws", "tasks", "recipe", "once", "groupings")
+METHOD_KEYS = ("key", "technique", "name", "draws", "tasks", "recipe", "once", "groupings")
 SHIFT_KEYS = ("kind", "severity", "severities", "draws", "part", "tasks")
 BOUNDS = ("low", "high", "log")
 
@@ -73,23 +74,44 @@ def read_net(block: Table) -> Iterator[NetEntry]:
     yield NetEntry(net, name or net, block.rest(), tasks, methods)
 
 
-def read_method(block: Table, base: Path) -> Iterator[MethodSpec]:
-    """A method by key, or several with the same values; every other key is a field."""
-    keys = block.names("key")
+def read_method(block: Table, base: Path, said: Collection[str] = ()) -> Iterator[MethodSpec]:
+    """A method by key, or several with the same values; every other key is a field.
+
+    Or a technique by name, which brings key, fields and recipe: the file's own values go over these, and so
+    do the values of the study's and its tasks' recipes, whose names are `said`.
+    """
+    keys, names = block.names("key"), block.names("technique")
     name, tasks = block.take("name", TEXT, default=""), block.names("tasks")
     groupings = block.names("groupings")
     draws, once = block.take("draws", WHOLE, default=0), block.take("once", SWITCH, default=False)
     inner = block.table("recipe")
     recipe, fields = _varied(inner, inner.rest()), _varied(block, block.rest())
-    if not keys:
-        block.wrong('a method needs key = "KEY"')
-    if name and len(keys) > 1:
-        block.wrong(f"one name cannot serve {len(keys)} methods; give each its own [[method]]", "name")
+    if bool(keys) == bool(names):
+        block.wrong('a method needs key = "KEY"' if not keys else "a method has either a key or a technique")
+    if name and len(keys) + len(names) > 1:
+        block.wrong(
+            f"one name cannot serve {len(keys or names)} methods; give each its own [[method]]", "name"
+        )
     for key in keys:
         where = own_reference(key, base)
         called = name if name and len(keys) == 1 else method_name(where)
         _called(block, called)
         yield MethodSpec(where, called, fields, recipe, draws, tasks, once, groupings)
+    for technique in _techniques(block, names):
+        called = name if name and len(names) == 1 else technique.name
+        _called(block, called)
+        own = {key: plain(value) for key, value in technique.recipe.items() if key not in said}
+        yield MethodSpec(
+            technique.key, called, {**technique.fields, **fields}, {**own, **recipe}, draws, tasks, once,
+            groupings,
+        )  # fmt: skip
+
+
+def _techniques(block: Table, names: Sequence[str]) -> Iterator[Technique]:
+    """Those that there are; the others are noted."""
+    for name in names:
+        with block.mistakes.at((*block.path, "technique")):
+            yield find_technique(name)
 
 
 def read_shift(block: Table) -> Iterator[ShiftSpec]:

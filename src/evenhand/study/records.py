@@ -25,7 +25,9 @@ class RunSpec:
     `fields` all its fields; `recipe` holds every value of the recipe; `parts` are measured after training, by
     each of `groupings` (tuples of attribute names), and a part under a shift is one of them, by its name (see
     `evenhand.study.shifted`); `numbers` are taken of the trained model (see `evenhand.study.numbers`);
-    `sources` maps files of the user's own to their SHA-256.
+    `sources` maps files of the user's own to their SHA-256; `repeat` is the number of a run among those that
+    are to be identical (None: there are no others), and `vary` what may differ between them all the same (see
+    `evenhand.study.fit`).
     """
 
     data: str
@@ -41,14 +43,18 @@ class RunSpec:
     groupings: tuple[tuple[str, ...], ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
     numbers: tuple[str, ...] = ()
+    repeat: int | None = None
+    vary: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The specification as JSON values; `numbers` only where there are some.
+        """The specification as JSON values; `numbers`, `repeat` and `vary` only where there are some.
 
         They came later: a run without them has the identity that it had before there were any.
         """
         values = {name: dict(v) if isinstance(v, Mapping) else v for name, v in vars(self).items()}
-        return values if self.numbers else {name: v for name, v in values.items() if name != "numbers"}
+        away = [] if self.numbers else ["numbers"]
+        away += ["repeat", "vary"] if self.repeat is None else []
+        return {name: value for name, value in values.items() if name not in away}
 
     def content(self) -> dict[str, Any]:
         """What it says, however it was written: 1 is 1.0, and files of the user's own are their checksums."""
@@ -61,7 +67,7 @@ class RunSpec:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> RunSpec:
         """The specification again, from JSON values."""
-        lists = {name: tuple(values.get(name, ())) for name in ("protect", "parts", "numbers")}
+        lists = {name: tuple(values.get(name, ())) for name in ("protect", "parts", "numbers", "vary")}
         groupings = tuple(tuple(names) for names in values["groupings"])
         return cls(**{**values, **lists, "groupings": groupings})
 
@@ -142,6 +148,11 @@ class Bucket:
     cost: float = 0.0
     device: str = "cpu"
 
+    @property
+    def fresh(self) -> bool:
+        """Whether it is to be worked on by a process that has worked on nothing before."""
+        return any(run.spec.repeat is not None for run in self.runs)
+
     def to_dict(self) -> dict[str, Any]:
         """The bucket as JSON values."""
         return {**vars(self), "runs": [run.to_dict() for run in self.runs]}
@@ -171,16 +182,19 @@ class Measured:
 class RunRecord:
     """What became of a run: "done" with its counts, or "failed" with the reason.
 
-    `seconds` is the run's share of its stack's time, `stack_seconds` the whole; `weights` is the SHA-256 of
-    the trained parameters; `history` holds a list over epochs for each number that was watched; `peak_memory`
-    is in bytes, of the worker; `predictions` is part -> scores `[N, C]` where they were asked for; `numbers`
-    are those that the specification asks for, NaN where undefined.
+    `seconds` is the run's share of its stack's time, `stack_seconds` the whole: of a training that is read in
+    several ways each run has its part, so that sums over runs are what was spent; `weights`
+    is the SHA-256 of the trained parameters, equal for runs of one training; `history` holds a list over
+    epochs for each number that was watched, by what was trained; `peak_memory` is in bytes, of the worker;
+    `predictions` is part -> scores `[N, C]` where they were asked for; `numbers` are those that the
+    specification asks for, NaN where undefined.
     """
 
     id: str
     status: str
     reason: str | None = None
-    detail: str = ""  # the traceback of a failure
+    # the traceback of a failure; as JSON: how an identical run was made, or which first training one shares
+    detail: str = ""
     measured: tuple[Measured, ...] = ()
     history: Mapping[str, list[Any]] = field(default_factory=dict)
     seconds: float = 0.0

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from evenhand.study.spec import Grid, GroupingSpec, MethodSpec, NetEntry, Search, ShiftSpec, Study, TaskSpec
 
-SEEDS, SETTINGS, DRAWS, RECIPE = 2, 2, 2, {"epochs": 1}
+SEEDS, SETTINGS, DRAWS, REPEATS, RECIPE = 2, 2, 2, 2, {"epochs": 1}
 IN_SMALL = "(in small, to see that it runs: its numbers tell nothing)"  # after the title
 LIMIT = "settings"  # the option that limits how many settings of a method are run
 
@@ -36,7 +36,7 @@ class SmokeSpec:
 def smoke_form(study: Study, spec: SmokeSpec | None = None) -> Study:
     """The study in small: two seeds, one epoch and two settings of each method, unless `spec` says otherwise.
 
-    Shifts stay, with two draws each.
+    Shifts stay, with two draws each; of identical runs there are two.
 
     >>> small = smoke_form(Study("s", tasks=(TaskSpec("titanic"),), seeds=(0, 1, 2), recipe={"rate": 0.1}))
     >>> small.seeds, small.recipe, small.options
@@ -64,6 +64,7 @@ def smoke_form(study: Study, spec: SmokeSpec | None = None) -> Study:
         methods=tuple(replace(method, recipe=_without(method.recipe, recipe)) for method in methods),
         recipe={**study.recipe, **recipe},
         seeds=spec.seeds or study.seeds[:SEEDS],
+        repeats=min(study.repeats, REPEATS),
         report=report,
         shifts=tuple(
             replace(shift, draws=min(shift.draws, DRAWS)) for shift in _kept(study.shifts, (), names)

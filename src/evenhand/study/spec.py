@@ -153,11 +153,14 @@ class ReportSpec:
 
 @dataclass(frozen=True)
 class Study:
-    """A whole study. `kind` is "train", or "replay" for one that reads published runs.
+    """A whole study. `kind` is "train", "replay" for one that reads published runs, or "program".
 
     `recipe` is the budget of every run; `smoke` is the same study in small, a full Study with the same name;
     `shifts` are further parts that every run is measured on, `numbers` what is taken of every trained model
-    beside its counts (see `evenhand.study.numbers`); `options` belong to the kind.
+    beside its counts (see `evenhand.study.numbers`); `options` belong to the kind. `repeats` is how many
+    identical runs are made of every setting with the one seed (0: none, there is a run for each seed), `vary`
+    what may differ between them (see `evenhand.study.fit`). `predictions` keeps the scores of every run and
+    row, for what counts cannot tell, such as the rows on which two populations of models part.
     """
 
     name: str
@@ -181,3 +184,6 @@ class Study:
     source: str = ""  # the file it was read from
     shifts: tuple[ShiftSpec, ...] = ()
     numbers: tuple[str, ...] = ()
+    repeats: int = 0
+    vary: tuple[str, ...] = ()
+    predictions: bool = False

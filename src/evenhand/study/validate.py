@@ -13,6 +13,7 @@ from evenhand.data.task import PARTS
 from evenhand.metrics.catalogue import CATALOGUE
 from evenhand.metrics.view import Convention
 from evenhand.nets.names import no_such
+from evenhand.study.fit import check_fit
 from evenhand.study.method_limits import check_method_limits, clashing_names
 from evenhand.study.mistakes import Mistakes
 from evenhand.study.names import complete
@@ -33,7 +34,7 @@ from evenhand.study.validate_once import check_once
 from evenhand.study.validate_shifts import check_numbers, check_shifts
 
 MOST_RUNS = 1_000_000  # the plan and its identities are held in memory
-KINDS = ("train", "replay")
+KINDS = ("train", "replay", "program")
 TESTS = ("mann-whitney", "wilcoxon", "permutation")
 CORRECTIONS = ("holm", "benjamini-hochberg", "none")
 CONVENTIONS = get_args(Convention)
@@ -73,6 +74,7 @@ def find_mistakes(study: Study, mistakes: Mistakes) -> None:
 
 def _look(study: Study, mistakes: Mistakes) -> None:
     _check_top(study, mistakes)
+    check_fit(study, mistakes)
     check_numbers(study, mistakes)
     _check_selection(study, mistakes)
     _check_report(study, mistakes)
@@ -88,11 +90,15 @@ def _look(study: Study, mistakes: Mistakes) -> None:
 
 def _check_size(study: Study, mistakes: Mistakes) -> None:
     """A slip of some zeros would otherwise be met as a planning that never ends."""
-    runs = len(study.seeds) * sum(
-        _groupings(study, task.name, method) * _nets(study, task.name, method) * _settings(method)
-        for task in study.tasks
-        for method in study.methods
-        if task.name in (method.tasks or (task.name,))
+    runs = (
+        len(study.seeds)
+        * max(study.repeats, 1)
+        * sum(
+            _groupings(study, task.name, method) * _nets(study, task.name, method) * _settings(method)
+            for task in study.tasks
+            for method in study.methods
+            if task.name in (method.tasks or (task.name,))
+        )
     )
     if runs > MOST_RUNS:
         told = f"the study would have {runs:,} runs, and at most {MOST_RUNS:,} can be planned: fewer seeds, "

@@ -71,7 +71,7 @@ def _check_values(method: MethodSpec, made: Method, place: KeyPath, mistakes: Mi
     for name, value in method.fields.items():
         where = (*place, name)
         if name not in known:
-            keys = [*known, *(key for key in METHOD_KEYS if key != "key")]
+            keys = [*known, *(key for key in METHOD_KEYS if key not in ("key", "technique"))]
             mistakes.add(where, no_such(f"the method '{method.name}' has no field", name, keys, "Its keys"))
             continue
         if isinstance(value, Search):

@@ -39,6 +39,7 @@ def networks_of(net: Buildable, method: Method, problem: Problem) -> dict[str, n
     shape = method.model_inputs(problem)
     try:
         model = net.build(shape, method.outputs(problem))
+        method.check_model(model)
         siblings = {name: net.build(shape, n) for name, n in method.siblings(problem).items()}
     except InputError as error:
         if shape == problem.sizes.inputs:
@@ -47,7 +48,24 @@ def networks_of(net: Buildable, method: Method, problem: Problem) -> dict[str, n
             f"under the method '{method.key}' the network reads a code, not the task's inputs; choose one "
             f"that takes a vector, such as mlp or s3-mlp ({error})"
         ) from error
-    return {"model": model, **siblings, **method.extra(problem, getattr(model, "n_features", 0))}
+    return {"model": model, **siblings, **method.extra(problem, width_at(model, method.features_at(), shape))}
+
+
+@torch.no_grad()
+def width_at(model: nn.Module, point: str, shape: tuple[int, ...]) -> int:
+    """How many numbers a row has at a point of a network, or at its split point where none is named.
+
+    >>> from evenhand.nets import NetSpec
+    >>> width_at(NetSpec("convnet", widths=(4, 8)).build((3, 8, 8), 2), "conv1", (3, 8, 8))
+    64
+    """
+    if not point:
+        return int(getattr(model, "n_features", 0))
+    first, learning = next(model.parameters()), model.training
+    zeros = torch.zeros((1, *shape), dtype=first.dtype, device=first.device)
+    _, (found,) = model.eval()(zeros, taps=(point,))  # in evaluation, where batch statistics stay as they are
+    model.train(learning)
+    return int(found[0].numel())
 
 
 def check_recipe(recipe: Recipe, sizes: Sizes, n_tasks: int) -> None:

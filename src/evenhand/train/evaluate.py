@@ -36,9 +36,28 @@ class Predictor:
         phase: str | None = None,
     ) -> Tensor:
         """Scores of every row, `[R, N, C]`, on the device, as in a phase (unless named, the last one)."""
-        pieces = self._pieces(part, tasks)
-        found = [self.piece(x, g, state, phase, prepared=part.prepared) for x, g in pieces]
-        return torch.cat(found, dim=1)
+        found, groups = [], []
+        for x, g in self._pieces(part, tasks):
+            found.append(self.piece(x, g, state, phase, prepared=part.prepared))
+            groups.append(g)
+        return self.settled(torch.cat(found, dim=1), torch.cat(groups, dim=-1))
+
+    @torch.no_grad()
+    def settled(self, found: Tensor, g: Tensor, run: int | None = None) -> Tensor:
+        """Scores of all rows from what `piece` found of each `[R, N, C]`: a method may settle them together.
+
+        `g` is `[N]`, or `[R, N]`; `run` says which of the stack it was, where `found` is of one alone.
+        """
+        if type(self.method).settle is Method.settle:
+            return found
+        seen = g if self.method.asks().groups_at_test else torch.full_like(g, -1)
+        runs = range(len(found)) if run is None else [run]
+        each = zip(runs, found, seen.expand(len(found), -1), strict=True)
+        return torch.stack([self._of_run(place).settle(rows, ids, self.sizes) for place, rows, ids in each])
+
+    def _of_run(self, run: int) -> Method:
+        """The method with the numbers of one run."""
+        return replace(self.method, **{name: float(values[run]) for name, values in self.hyper.items()})
 
     def prepared(self, part: Part, state: State, tasks: Tensor | None, phase: str) -> PreparedPart:
         """The part as the networks at rest in this phase see it, row by row."""
@@ -56,9 +75,9 @@ class Predictor:
         *,
         prepared: bool = False,
     ) -> Tensor:
-        """Scores of some rows: `x [B, ...]` seen by all runs, or `x [R, B, ...]`; `run` picks one of them."""
+        """What `settled` is given of some rows, `x [B, ...]` for all runs or `[R, B, ...]`; or of one run."""
         phase = self.method.phases()[-1].name if phase is None else phase
-        return self._each_run(self._one(phase, prepared=prepared), x, g, state, run)
+        return self._each_run(self._one(phase, prepared=prepared, settling=True), x, g, state, run)
 
     @torch.no_grad()
     def _each_run(
@@ -85,9 +104,10 @@ class Predictor:
         *,
         prepare: bool = False,
         prepared: bool = False,
+        settling: bool = False,
         networks: Callable[[Parameters], Mapping[str, Network]] | None = None,
     ) -> Callable[..., Tensor]:
-        """What is done with one run's networks: its scores, or its inputs for the model of this phase."""
+        """What is done with one run's networks: scores, evidence, or inputs for the model of this phase."""
         networks_of = self.stack.networks if networks is None else networks
 
         def one(
@@ -97,7 +117,9 @@ class Predictor:
             seen = g if self.method.asks().groups_at_test else torch.full_like(g, -1)
             batch = Batch(x, torch.full_like(g, -1), seen, attributes_of(seen, self.sizes))
             method = replace(self.method, **hyper)
-            return method.prepare(nets, batch) if prepare else method.predict(nets, batch, state)
+            if prepare:
+                return method.prepare(nets, batch)
+            return (method.evidence if settling else method.predict)(nets, batch, state)
 
         return one
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,7 @@ def train_runs(
     folder: Path | None = None,
     watch: Sequence[str] = (),
     every: float = 60.0,
+    begin: Callable[[Sequence[int], Trainer], None] | None = None,
 ) -> list[Trainer]:
     """Train all runs; those that can be are stacked, at most `stack_size` at a time.
 
@@ -68,6 +70,8 @@ def train_runs(
 
     With a folder, each stack keeps a checkpoint there (written `every` so many seconds), and what was
     finished is not trained again. A stack that does not fit on the GPU is split in two and tried again.
+    `begin` is handed the places of a stack's runs and its new trainer, unless there is a checkpoint: it may
+    set it to where the runs are to begin.
     """
     device, protects = torch.device(device), protect_of_each(protect, len(tasks))
     size = stack_size_for(runs, tasks, net, protect, device, stack_size)
@@ -82,7 +86,7 @@ def train_runs(
         used, seen = [tasks[place] for place in kept], [protects[place] for place in kept]
         try:  # no name is bound to a trainer that may fail: it would hold on to the memory it did get
             made = Trainer(own, used, net, mine, protect=seen, device=device, watch=watch).fit(
-                told, file, every
+                told, file, every, begin and partial(begin, places)
             )
             done.append((places[0], made))
         except torch.cuda.OutOfMemoryError:

@@ -50,14 +50,15 @@ class Selection:
         """Whether no run goes on."""
         return bool(self.stopped.all())
 
-    def see(self, values: Tensor, epoch: int, state: State) -> None:
+    def see(self, values: Tensor, epoch: int, state: State, ripe: Tensor | bool = True) -> None:
         """Note this epoch's monitored numbers `[R]`, lower is better; NaN is no improvement.
 
-        A run that has never improved has no best epoch; it keeps the last one before it stopped.
+        A run that has never improved has no best epoch; it keeps the last one before it stopped. A run that
+        is not `ripe` yet is neither kept nor stopped.
         """
         if not self.active:
             return
-        going = ~self.stopped
+        going = ~self.stopped & ripe
         better = going & (values < self.best - self._recipe.min_drop)
         self.best = torch.where(better, values, self.best)
         self.best_epoch = torch.where(better, epoch, self.best_epoch)

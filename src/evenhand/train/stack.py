@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from evenhand.errors import InputError
 from evenhand.methods.nets import Bound, Network
+from evenhand.train.heads import head_parameters
 
 Parameters = dict[str, dict[str, Tensor]]  # network -> name -> [R, ...], or [...] for a single run
 Build = Callable[[], dict[str, nn.Module]]
@@ -52,6 +53,8 @@ class Stack:
         self.blocks = {name: self._filled(name, made) for name in made[0]}
         self.templates = {name: module.to(device=device, dtype=dtype) for name, module in made[0].items()}
         self.parameters: Parameters = {name: self._leaves(name) for name in self.templates}
+        leaves = (leaf for own in self.parameters.values() for leaf in own.values())
+        self._trained = [leaf for leaf in leaves if leaf.requires_grad]
         self.mode(training=True)  # a module that was read from a file may have been left in the other mode
 
     def _build(self, build: Build, seed: int) -> dict[str, nn.Module]:
@@ -92,6 +95,24 @@ class Stack:
                 fresh = dict(made[0][name].named_buffers())
                 for key, value in self.templates[name].named_buffers():
                     value.copy_(fresh[key])
+
+    def copy(self, name: str, source: str) -> None:
+        """Let a network begin with what another one of its kind has learnt."""
+        with torch.no_grad():
+            for key, block in self.blocks[source].items():
+                self.blocks[name][key].copy_(block)
+            learnt = dict(self.templates[source].named_buffers())
+            for key, value in self.templates[name].named_buffers():
+                value.copy_(learnt[key])
+
+    def move(self, heads: Sequence[str] = ()) -> None:
+        """Let gradients reach everything again, but of these networks only the head."""
+        for leaf in self._trained:
+            leaf.requires_grad_(True)
+        for name in heads:
+            kept = head_parameters(self.templates[name])
+            for key, leaf in self.parameters[name].items():
+                leaf.requires_grad_(leaf.requires_grad and key in kept)
 
     def networks(self, parameters: Mapping[str, Mapping[str, Tensor]]) -> dict[str, Network]:
         """The networks as functions; in a stack with these parameters, of one run, inside vmap."""

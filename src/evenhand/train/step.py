@@ -16,7 +16,7 @@ from torch.func import vmap
 
 from evenhand.methods.base import Method
 from evenhand.methods.nets import Nets
-from evenhand.records import Batch, Sizes, State
+from evenhand.records import Batch, EpochStart, Sizes, State
 from evenhand.train.gradients import Gradients
 from evenhand.train.optim import Optimizer
 from evenhand.train.precision import in_bfloat16
@@ -157,6 +157,19 @@ class Step:
             )
 
         return losses
+
+    def begin_epoch(self, start: EpochStart, state: State) -> dict[str, Tensor]:
+        """The state that the method begins an epoch with; parameters follow it."""
+        if type(self.method).each_epoch is Method.each_epoch:
+            return dict(state)
+
+        def one(hyper: Mapping[str, Any], parameters: Parameters, state: State) -> dict[str, Tensor]:
+            return dict(replace(self.method, **hyper).each_epoch(start, parameters, state))
+
+        with torch.no_grad():
+            after = (vmap(one) if self.stack.stacked else one)(self.hyper, self.stack.parameters, state)
+        self._constrain(after)
+        return after
 
     def _constrain(self, state: State) -> None:
         """Hand the parameters to the method after the step, if it has anything to say about them."""

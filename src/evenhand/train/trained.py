@@ -59,11 +59,16 @@ def scores_of(
             f"row {row} has an input that is no finite number; fill the gap, or leave the row out"
         )
     ids = _ids(groups, len(inputs), predictor)
-    pieces = [
-        _piece(models, scalings, inputs[start : start + PIECE], ids[start : start + PIECE], run)
-        for start in range(0, max(len(inputs), 1), PIECE)
-    ]
-    return np.concatenate(pieces, axis=1)
+    found, first = [], 0
+    for model in models:
+        own = range(first, first + model.n_runs)
+        first = own.stop
+        if run is not None and run not in own:
+            continue
+        chosen = own if run is None else [run]
+        scaling = [scalings[0]] if len(scalings) == 1 else [scalings[number] for number in chosen]
+        found.append(_scores(model, scaling, inputs, ids, None if run is None else run - own.start))
+    return np.concatenate(found)
 
 
 def _inputs(x: object) -> Tensor:
@@ -96,24 +101,27 @@ def _ids(groups: object | None, n: int, predictor: Predictor) -> Tensor:
     return ids
 
 
-def _piece(
-    models: Sequence[Trained], scalings: Sequence[Scaling], inputs: Tensor, ids: Tensor, run: int | None
+def _scores(
+    model: Trained, scalings: Sequence[Scaling], inputs: Tensor, ids: Tensor, run: int | None
 ) -> Array:
-    found, first = [], 0
-    for predictor, state in models:
-        stack, own = predictor.stack, range(first, first + predictor.stack.n_runs)
-        first = own.stop
-        if run is not None and run not in own:
-            continue
-        chosen = own if run is None else [run]
-        scaling = [scalings[0]] if len(scalings) == 1 else [scalings[number] for number in chosen]
-        moved, g = inputs.to(stack.device), ids.to(stack.device)
-        x = [each(moved).to(stack.dtype) for each in dict.fromkeys(scaling)]
-        if len(x) > 1:  # each run reads the rows in its own scaling
-            x, g = [torch.stack([each(moved).to(stack.dtype) for each in scaling])], g.expand(len(chosen), -1)
-        place = None if run is None else run - own.start
-        found.append(predictor.piece(x[0], g, state, run=place).cpu().numpy())
-    return np.concatenate(found)
+    """All rows of one stack's runs, or of one of them: found piece by piece, settled together."""
+    starts = range(0, max(len(inputs), 1), PIECE)
+    pieces = [
+        _piece(model, scalings, inputs[start : start + PIECE], ids[start : start + PIECE], run)
+        for start in starts
+    ]
+    return model.predictor.settled(torch.cat(pieces, dim=1), ids, run).numpy()
+
+
+def _piece(
+    model: Trained, scalings: Sequence[Scaling], inputs: Tensor, ids: Tensor, run: int | None
+) -> Tensor:
+    stack = model.predictor.stack
+    moved, g = inputs.to(stack.device), ids.to(stack.device)
+    x = [each(moved).to(stack.dtype) for each in dict.fromkeys(scalings)]
+    if len(x) > 1:  # each run reads the rows in its own scaling
+        x, g = [torch.stack([each(moved).to(stack.dtype) for each in scalings])], g.expand(len(scalings), -1)
+    return model.predictor.piece(x[0], g, model.state, run=run).cpu()
 
 
 def pack(models: Sequence[Trained]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from torch import Tensor
 from evenhand.data.task import Task
 from evenhand.errors import InputError
 from evenhand.methods.base import Method
-from evenhand.records import Phase
+from evenhand.records import EpochStart, Phase
 from evenhand.train.batches import Batches
 from evenhand.train.building import (
     Buildable,
@@ -37,7 +37,7 @@ from evenhand.train.recipe import Recipe
 from evenhand.train.resume import put_back, tensors_of
 from evenhand.train.runs import Run, common_method, protect_of_each, stacked_numbers
 from evenhand.train.sampler import Sampler
-from evenhand.train.schedule import rate_factor
+from evenhand.train.schedule import rate_factor, recipe_of_phase
 from evenhand.train.selection import Selection
 from evenhand.train.shifted import Seen
 from evenhand.train.stack import Stack
@@ -119,8 +119,17 @@ class Trainer:
         """How long a phase lasts."""
         return self.recipe.epochs if phase.epochs is None else phase.epochs
 
-    def fit(self, tell: Tell | None = None, checkpoint: Path | None = None, every: float = 60.0) -> Trainer:
-        """Train to the end, from the checkpoint if there is one; it is written every so many seconds."""
+    def fit(
+        self,
+        tell: Tell | None = None,
+        checkpoint: Path | None = None,
+        every: float = 60.0,
+        begin: Callable[[Trainer], None] | None = None,
+    ) -> Trainer:
+        """Train to the end, from the checkpoint if there is one; it is written every so many seconds.
+
+        Without one, `begin` may set the trainer to where it is to begin.
+        """
         self._tell, self._checkpoint, self._every = tell, checkpoint, every
         self._saved = time.monotonic()
         with ExitStack() as modes:
@@ -128,6 +137,8 @@ class Trainer:
             modes.enter_context(matmul_precision(self.recipe))
             if checkpoint is not None and checkpoint.exists():
                 put_back(self, *load_tensors(checkpoint), checkpoint)
+            elif begin is not None:
+                begin(self)
             while self.position.phase < len(self.phases):
                 self._run_phase(self.phases[self.position.phase])
             self.save()
@@ -148,25 +159,33 @@ class Trainer:
         self.batches.source = self.train
         if phase.select:
             self.state = self.selection.restore(self.state)
-        self._finish(phase)
+        self.finish(phase)
 
     def _start(self, phase: Phase) -> Step:
         """Begin a phase, or go on with the one that a checkpoint was taken in."""
         if self.step is None:
-            if phase.fresh:
-                weights = [run.seeds[0] + 7919 * (self.position.phase + 1) for run in self.runs]
-                self.stack.restart(phase.fresh, weights)
+            self.set_networks(phase)
             self.selection.start()
             self.step = self.new_step(phase)
         return self.step
+
+    def set_networks(self, phase: Phase) -> None:
+        """The networks as they are when a phase begins: some are new, some take over what others have."""
+        if phase.fresh:
+            weights = [run.seeds[0] + 7919 * (self.position.phase + 1) for run in self.runs]
+            self.stack.restart(phase.fresh, weights)
+        for name, source in phase.copied:
+            self.stack.copy(name, source)
 
     def new_step(self, phase: Phase) -> Step:
         """The step of a phase, with optimisers that remember nothing."""
         steps = self.epochs_of(phase) * (self.train.n // self.recipe.batch_size)
         auto = self.device.type == "cuda" and steps >= LONG
         compiled = auto if self.recipe.compile is None else self.recipe.compile
+        self.stack.move(phase.heads)
+        recipe = recipe_of_phase(self.recipe, [run.method for run in self.runs], phase.name)
         return Step(
-            self.method, self.hyper, self.stack, self.sizes, self.recipe,
+            self.method, self.hyper, self.stack, self.sizes, recipe,
             phase=phase.name, shared=self.batches.shared, prepared=self.prepares(phase), compiled=compiled,
         )  # fmt: skip
 
@@ -190,6 +209,8 @@ class Trainer:
         first = place.step
         if first == 0:
             self.sums = {}
+            start = EpochStart(phase.name, place.epoch, self.epochs_of(phase), self.stack.templates)
+            self.state = step.begin_epoch(start, self.state)
         while place.step < sampler.steps:
             self._one_step(phase, sampler, step)
             place.step += 1
@@ -250,10 +271,16 @@ class Trainer:
             scores = self.scores(part, phase.name)
             found = watched(scores, self.validation, self.sizes, self.watch, self.batches.tasks)
             means |= found
-            self.selection.see(monitored(self.recipe.monitor, found), place.epoch, self.state)
+            ripe = torch.tensor([self._may_choose(run, phase) for run in self.runs])
+            self.selection.see(monitored(self.recipe.monitor, found), place.epoch, self.state, ripe)
         self.history.append(entry | {name: value.tolist() for name, value in means.items()})
 
-    def _finish(self, phase: Phase) -> None:
+    def _may_choose(self, run: Run, phase: Phase) -> bool:
+        """Whether validation may choose this epoch for a run: by its own numbers, whoever is beside it."""
+        own = next(item for item in run.method.phases() if item.name == phase.name)
+        return own.may_choose(self.position.epoch, self.epochs_of(phase))
+
+    def finish(self, phase: Phase) -> None:
         """Hand the scores of all training rows to the method, if another phase follows."""
         self.step, place = None, self.position
         place.epochs_before += self.epochs_of(phase)  # planned ones: when neighbours stop must not matter

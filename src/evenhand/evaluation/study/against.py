@@ -50,7 +50,7 @@ def against_base(setup: Setup, *, single: bool = False) -> dict[tuple[int, str],
 
 def _compared(setup: Setup, arm: Arm, base: Arm, key: str) -> RunComparison:
     """Seed by seed where both have at least two seeds in common, else as two samples."""
-    report = setup.report
+    report, arm, base = setup.report, arm.counted, base.counted
     a, b = shared_runs(base.seeds, base.values[key], arm.seeds, arm.values[key])
     paired = len(a) >= FEWEST_PAIRS
     if not paired and report.test != "wilcoxon":

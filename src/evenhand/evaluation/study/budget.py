@@ -21,8 +21,8 @@ def budget(frame: Frame) -> dict[str, Any]:
         for problem in {where for where, _ in sizes}
     )
     return {
-        "equal": equal, "words": _words(lines, equal), "seconds": sum(line["seconds"] for line in lines),
-        "methods": lines,
+        "equal": equal, "words": _words(lines, equal, _run_of(frame)),
+        "seconds": sum(line["seconds"] for line in lines), "methods": lines,
     }  # fmt: skip
 
 
@@ -49,13 +49,18 @@ def _line(frame: Frame, method: str) -> dict[str, Any]:
     }
 
 
-def _words(lines: list[dict[str, Any]], equal: bool) -> str:
+def _run_of(frame: Frame) -> str:
+    """What a setting has several of: seeds, unless its runs are identical ones of one seed."""
+    return "identical run" if any(repeat is not None for repeat in frame.columns["repeat"]) else "seed"
+
+
+def _words(lines: list[dict[str, Any]], equal: bool, run: str) -> str:
     if not lines:
         return "no runs are planned"
     if equal and len({line["settings"] for line in lines}) == 1:
         return (
             f"every method had the same budget: {_many(lines[0]['settings'], 'setting')}, "
-            f"{_many(lines[0]['seeds'], 'seed')}"
+            f"{_many(lines[0]['seeds'], run)}"
         )
     if equal:
         return "on each problem every method had the same budget; problems differ"
@@ -64,12 +69,12 @@ def _words(lines: list[dict[str, Any]], equal: bool) -> str:
     more = [line for line in lines if line["settings"] * line["seeds"] == most]
     if not fewer:
         return "the methods had different numbers of runs on some problems"
-    return f"the budgets differ: {_each(more)}; fewer for {_each(fewer)}"
+    return f"the budgets differ: {_each(more, run)}; fewer for {_each(fewer, run)}"
 
 
-def _each(lines: list[dict[str, Any]]) -> str:
+def _each(lines: list[dict[str, Any]], run: str) -> str:
     return ", ".join(
-        f"{line['method']} ({_many(line['settings'], 'setting')}, {_many(line['seeds'], 'seed')})"
+        f"{line['method']} ({_many(line['settings'], 'setting')}, {_many(line['seeds'], run)})"
         for line in lines
     )
 

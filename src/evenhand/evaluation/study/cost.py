@@ -31,7 +31,7 @@ def costs(setup: Setup, against: Mapping[tuple[int, str], Against]) -> list[dict
     by the strict one they are the study's tests, corrected, and so are those of the variances, among
     themselves. `cross`: no metric is shown to be better; None where there were too few runs to show any.
     """
-    pairs = [(arm, base) for arm in setup.arms if arm.place in against
+    pairs = [(arm.counted, base.counted) for arm in setup.arms if arm.place in against
              for base in (setup.base_of(arm.place[0]),) if base is not None]  # fmt: skip
     spread = [_levene(setup, base, arm) for arm, base in pairs]
     published = as_published(setup)

@@ -52,7 +52,9 @@ def _first(setup: Setup, numbers: Mapping[str, Any]) -> float:
 def _mean(setup: Setup, method: str, key: str, means: FloatArray) -> dict[str, float]:
     values = means
     if len(means) == 1:
-        values = next((arm.of(key).values[key] for arm in setup.arms if arm.place[1] == method), means)
+        values = next(
+            (arm.of(key).counted.values[key] for arm in setup.arms if arm.place[1] == method), means
+        )
     found = numbers_of(values, key, setup.report.confidence)
     return {name: found[name] for name in ("mean", "low", "high")}
 

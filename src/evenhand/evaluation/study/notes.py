@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.evaluation.options import SMALL_GROUP
+from evenhand.evaluation.study.repeats import repeat_notes, shared_notes
 from evenhand.evaluation.study.setup import Setup
 from evenhand.study.select_words import ORACLE
 
@@ -21,7 +22,8 @@ SAME_SEEDS = (
 
 def notes(setup: Setup, budget: Mapping[str, Any], problems: Sequence[Mapping[str, Any]]) -> list[str]:
     """All notes of a study, the gravest first."""
-    found = [*_selection(setup), *_runs(setup), *_seeds(setup), *_trained_once(setup)]
+    found = [*_selection(setup), *_runs(setup), *repeat_notes(setup), *_seeds(setup), *_trained_once(setup)]
+    found += shared_notes(setup.frame)
     if not budget["equal"]:
         found.append(f"{budget['words']}; with more settings there are more chances to look good")
     return [*found, *_small(problems), *_undefined(setup), *_rows_apart(setup), *setup.selected.notes]
@@ -70,7 +72,7 @@ def _seeds(setup: Setup) -> list[str]:
     found = []
     if fewest == 1:
         found.append("one seed tells nothing of what training again would change; give several")
-    elif fewest < FEW_SEEDS:
+    elif fewest < FEW_SEEDS and not all(arm.equal for arm in setup.arms):
         found.append(f"some methods have only {fewest} seeds: intervals over seeds are wide and tests weak")
     seeded = [task.get("name") or task["data"] for task in setup.frame.study.get("tasks") or ()
               if task.get("seeded")]  # fmt: skip

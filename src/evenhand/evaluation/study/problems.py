@@ -85,7 +85,7 @@ def method_entry(
         "rates": {rate: mean_defined(frame.rates(setup.report.part, rate, arm.rows)[1], axis=0).tolist()
                   for rate in RATES},
         "per_class": {key: _per_class(setup, arm, key) for key in setup.keys},
-        "levelling": None if base is None or base is arm else levelling(setup, arm, base),
+        "levelling": None if base is None or base is arm else levelling(setup, arm.counted, base.counted),
         "seconds": {"mean": float(np.mean(seconds)) if seconds else NAN, "total": float(sum(seconds))},
         "peak_memory": max((int(frame.columns["peak_memory"][row] or 0) for row in arm.rows), default=0),
     }  # fmt: skip
@@ -93,7 +93,8 @@ def method_entry(
 
 
 def _numbers(setup: Setup, arm: Arm, key: str, row_std: float = NAN) -> dict[str, Any]:
-    return numbers_of(arm.values[key], key, setup.report.confidence, row_std)
+    found = numbers_of(arm.values[key], key, setup.report.confidence, row_std)
+    return {**found, "low": NAN, "high": NAN} if arm.equal else found  # copies of one run tell no interval
 
 
 def _per_class(setup: Setup, arm: Arm, key: str) -> list[float] | None:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from evenhand.arrays import Array, FloatArray
+from evenhand.evaluation.study.repeats import are_equal
 from evenhand.metrics.catalogue import CATALOGUE
 from evenhand.metrics.metric import Metric
 from evenhand.study.frame import Frame, metric_of
@@ -23,7 +24,8 @@ Spec = TypeVar("Spec", SelectionSpec, ReportSpec)
 class Arm:
     """The chosen setting of a method on a problem: its finished runs, and their numbers by seed.
 
-    `own` are the arms that were chosen for single metrics, under the rule that does so.
+    `own` are the arms that were chosen for single metrics, under the rule that does so. `equal`: they are
+    identical runs that came out equal to the bit, in weights and numbers.
     """
 
     choice: Choice
@@ -31,6 +33,17 @@ class Arm:
     failed: int
     values: Mapping[str, FloatArray]
     own: Mapping[str, Arm] = field(default_factory=dict)
+    equal: bool = False
+
+    @property
+    def counted(self) -> Arm:
+        """What tests and intervals go by: runs that are equal to the bit count as the one that they are."""
+        if not self.equal:
+            return self
+        first = {key: values[:1] for key, values in self.values.items()}
+        return replace(
+            self, choice=replace(self.choice, rows=self.rows[:1]), seeds=self.seeds[:1], values=first
+        )
 
     @property
     def place(self) -> tuple[int, str]:
@@ -111,7 +124,9 @@ class Setup:
         failed = int(frame.failed[choice.candidate.rows].sum())
         # the selection may go by an accuracy that the report does not show
         own = {key: self._arm(chosen) for key, chosen in choice.per_metric.items() if key in self.keys}
-        return Arm(replace(choice, rows=rows), seeds, failed, values, own)
+        return Arm(
+            replace(choice, rows=rows), seeds, failed, values, own, are_equal(frame, rows, values.values())
+        )
 
 
 def _spec(kind: type[Spec], values: Mapping[str, Any] | None) -> Spec:

@@ -14,7 +14,7 @@ NAN = float("nan")
 
 
 def variance_rows(setup: Setup, rows: Mapping[Place, Mapping[str, float]]) -> list[dict[str, Any]]:
-    """A line for each problem, method and metric: deviation over seeds, and by rows (`row_deviations`).
+    """A line for each problem, method and metric: mean, deviation and range over seeds; deviation by rows.
 
     `share` is the most that training again can have of a single run's variance, `share_low` the least.
     """
@@ -23,12 +23,14 @@ def variance_rows(setup: Setup, rows: Mapping[Place, Mapping[str, float]]) -> li
         for key in setup.keys:
             values = arm.of(key).values[key]
             seeds, sampling = sample_std(values), rows.get(arm.place, {}).get(key, NAN)
+            over = spread(values)
             least, most = shares(seeds, sampling)
             found.append(
                 {
                     "problem": setup.frame.layout.problems[arm.place[0]].id, "method": arm.place[1],
-                    "metric": key, "seed_std": seeds, "row_std": sampling,
-                    "maxdiff": float(spread(values).maxdiff), "share": most, "share_low": least,
+                    "metric": key, "mean": float(over.mean), "min": float(over.min), "max": float(over.max),
+                    "seed_std": seeds, "row_std": sampling, "maxdiff": float(over.maxdiff), "share": most,
+                    "share_low": least,
                 }
             )  # fmt: skip
     return found

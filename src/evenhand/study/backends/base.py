@@ -12,6 +12,7 @@ told as soon as it is there. The rules (`conformance.py` checks them for any bac
   the reason "stopped"), and `run` returns; no process is left behind. The same after an exception out of
   `hear`.
 - B6 what travels is plain values: a bucket as its dictionary, a job as its own.
+- B7 a bucket that is `fresh` (identical runs) is worked on by a process that has worked on nothing before.
 """
 
 from __future__ import annotations

@@ -89,6 +89,14 @@ def check_plain_values(backend: Backend, folder: Path) -> None:
     require(reached == sent, f"B6: {sent} was sent, and {reached} arrived")
 
 
+def check_fresh(backend: Backend, folder: Path) -> None:
+    """B7: buckets of identical runs have a process each, also after others."""
+    plain, fresh = toy_bucket("plain"), [toy_bucket(f"fresh{n}", repeat=n) for n in range(3)]
+    told = heard(backend, [plain, *fresh], job_for(folder, "echoes"))
+    processes = [told.records()[f"{bucket.id}-0"].host for bucket in (plain, *fresh)]
+    require(len(set(processes)) == len(processes), f"B7: the work was done by the processes {processes}")
+
+
 def check_told_at_once(backend: Backend, folder: Path) -> None:
     """Records and standings are told while the bucket is at work: it waits for the driver to have heard."""
     kinds: set[type] = set()
@@ -184,6 +192,7 @@ CHECKS: dict[str, Check] = {
     "again": check_again,
     "large and strange": check_large_and_strange,
     "plain values": check_plain_values,
+    "fresh": check_fresh,
     "told at once": check_told_at_once,
     "exception": check_exception,
     "stop": check_stop,

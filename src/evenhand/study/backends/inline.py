@@ -1,6 +1,7 @@
 """Buckets worked on in this very process, one after the other: for a debugger, and for small things.
 
-A crash of the work is a crash of the driver here: rule B4 cannot be kept.
+A crash of the work is a crash of the driver here: rule B4 cannot be kept. Identical runs are the exception:
+each has a process of its own wherever it is made.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import traceback
 from collections.abc import Callable, Sequence
 
 from evenhand.study.backends.base import STOPPED, Began, Ended, Hear, Job, Made, Standing
+from evenhand.study.backends.local import LocalBackend
 from evenhand.study.backends.worker import work_of
 from evenhand.study.records import Bucket
 
@@ -29,6 +31,9 @@ class InlineBackend:
         for bucket in buckets:
             if stop():
                 return
+            if bucket.fresh:
+                LocalBackend(1, [job.device]).run([bucket], job, hear, stop)
+                continue
             hear(Began(bucket.id, "this process"))
             try:
                 self._work(bucket, job, hear, tell)

@@ -19,7 +19,11 @@ TICK = 0.1  # seconds between two looks at whether to stop
 
 
 class LocalBackend:
-    """`workers` processes (by default one for each device); `devices` are given to them in turn."""
+    """`workers` processes (by default one for each device); `devices` are given to them in turn.
+
+    A bucket that is `fresh` has a process of its own. The next one is started while others are at work, so
+    that its imports cost no time; it waits for its turn.
+    """
 
     name = "local"
 
@@ -29,13 +33,13 @@ class LocalBackend:
 
     def run(self, buckets: Sequence[Bucket], job: Job, hear: Hear, stop: Callable[[], bool]) -> None:
         """Work on all buckets; returns when each has ended or `stop()` is true."""
-        crew = _Crew(buckets, job, hear)
+        crew = _Crew(buckets, job, hear, self._n_workers, self._devices)
         try:
             while crew.has_work:
                 if stop():
                     crew.ask_to_stop(stop)
                     return
-                crew.grow(self._n_workers, self._devices)
+                crew.grow()
                 crew.give()
                 crew.listen()
         finally:
@@ -45,7 +49,10 @@ class LocalBackend:
 class _Crew:
     """The workers of one run, and the buckets (with the number of the attempt) that wait for one."""
 
-    def __init__(self, buckets: Sequence[Bucket], job: Job, hear: Hear) -> None:
+    def __init__(
+        self, buckets: Sequence[Bucket], job: Job, hear: Hear, most: int, devices: Sequence[str]
+    ) -> None:
+        self._most, self._devices = most, list(devices)
         self.waiting = deque((bucket, 1) for bucket in buckets)
         self.workers: list[Worker] = []
         self._job, self._hear = job, hear
@@ -56,16 +63,29 @@ class _Crew:
     def has_work(self) -> bool:
         return bool(self.waiting) or any(worker.bucket for worker in self.workers)
 
-    def grow(self, most: int, devices: Sequence[str]) -> None:
+    def grow(self) -> None:
         """Start workers as long as there are buckets for them; they come up side by side."""
+        most = self._most + any(bucket.fresh for bucket, _ in self.waiting)
         while len(self.workers) < most and sum(w.bucket is None for w in self.workers) < len(self.waiting):
-            taken = [worker.device for worker in self.workers]
-            self.workers.append(start(min(devices, key=taken.count), self._job.work))
+            self.workers.append(start(self._free_device(self.workers), self._job.work))
+
+    def _free_device(self, workers: Sequence[Worker]) -> str:
+        taken = [worker.device for worker in workers]
+        return min(self._devices, key=taken.count)
 
     def give(self) -> None:
-        """A bucket for every worker that has none."""
-        for worker in [worker for worker in self.workers if worker.is_idle][: len(self.waiting)]:
+        """A bucket for every worker that has none, as far as so many may be at work."""
+        for worker in [worker for worker in self.workers if worker.is_idle]:
+            busy = [other for other in self.workers if other.bucket]
+            if not self.waiting or len(busy) >= self._most:
+                return
+            if worker.used and self.waiting[0][0].fresh:
+                self._retire(worker)
+                continue
             worker.bucket, worker.attempt = self.waiting.popleft()
+            if worker.bucket.fresh:  # it may have been started while its device was another's
+                worker.device = self._free_device(busy)
+            worker.used = True
             self._hear(Began(worker.bucket.id, worker.name, worker.attempt))
             try:
                 send(worker, self._job)
@@ -81,6 +101,8 @@ class _Crew:
                     self._take(worker, worker.pipe.recv())
             except (EOFError, ConnectionError):
                 self._lose(worker)
+            if worker.spent:
+                self._retire(worker)
         for late in [worker for worker in self.workers if worker.is_late()]:
             late.process.kill()
 
@@ -94,9 +116,16 @@ class _Crew:
                 return
             told.add(message.record.id)
         elif isinstance(message, Ended):
+            worker.spent = worker.bucket is not None and worker.bucket.fresh
             worker.bucket = None
             self._told.pop(message.bucket, None)
         self._hear(message)
+
+    def _retire(self, worker: Worker) -> None:
+        """One that has worked leaves, because a fresh process is wanted."""
+        if worker in self.workers:
+            self.workers.remove(worker)
+            end([worker])
 
     def _lose(self, worker: Worker) -> None:
         """A worker is gone: its bucket is given to another, unless that has been tried often enough."""

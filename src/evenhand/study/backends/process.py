@@ -31,6 +31,8 @@ class Worker:
     bucket: Bucket | None = None
     attempt: int = 1
     there: bool = False
+    used: bool = False  # it has been given a bucket
+    spent: bool = False  # its bucket wanted a process of its own, and has ended
     began: float = field(default_factory=time.monotonic)
 
     @property

@@ -26,6 +26,7 @@ class Member:
     name: str = ""  # empty until it has said hello
     bucket: Bucket | None = None
     attempt: int = 1
+    used: bool = False  # it has been given a bucket
     begun: list[Any] = field(default_factory=list)  # Ray complains about answers that nobody kept
 
     def ask(self) -> None:

@@ -43,8 +43,14 @@ class Driver:
     def _give(self) -> None:
         """A bucket for everybody who has none; where there is none left, the next study may have the GPU."""
         free = [member for member in self._crew.members if member.name and member.bucket is None]
-        for member in free[: len(self._waiting)]:
+        for member in free:
+            if not self._waiting:
+                break
+            if member.used and self._waiting[0][0].fresh:  # which wants a process that has done nothing
+                self._crew.dismiss([member])
+                continue
             member.bucket, member.attempt = self._waiting.popleft()
+            member.used = True
             self._say(Began(member.bucket.id, member.name, member.attempt))
             member.begun = [member.actor.begin.remote(member.bucket.to_dict(), asdict(self._job))]
             member.ask()

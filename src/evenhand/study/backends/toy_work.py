@@ -24,11 +24,13 @@ LONGEST = 60.0  # seconds; no work lasts longer, whatever the backend does
 Tell = Callable[[Standing], None]
 
 
-def toy_bucket(name: str, runs: int = 1, **fields: Any) -> Bucket:
-    """A bucket of so many runs, whose work is to be as `fields` say."""
+def toy_bucket(name: str, runs: int = 1, repeat: int | None = None, **fields: Any) -> Bucket:
+    """A bucket of so many runs, whose work is to be as `fields` say; with `repeat`, of identical runs."""
+    recipe = {"epochs": 1}
     planned = tuple(
         PlannedRun(
-            f"{name}-{seed}", RunSpec("toy", {}, ("sex",), "mlp", {}, "erm", fields, {"epochs": 1}, seed),
+            f"{name}-{seed}",
+            RunSpec("toy", {}, ("sex",), "mlp", {}, "erm", fields, recipe, seed, repeat=repeat),
             "toy", "sex", "mlp", "erm", {}, "00", seed,
         )
         for seed in range(runs)

@@ -1,0 +1,89 @@
+"""Prediction files of timm's ImageNet models, and every model against every other (S2, Figure 3 and Table 2).
+
+    pip install timm
+    python examples/timm_predictions.py imagenet/val predictions [MODEL ...]
+    evenhand compare predictions/*.csv --label y --prediction p --key image --html zoo.html
+
+`imagenet/val` has a folder of images for each of the 1000 classes. The first file is the base of the
+comparison; its page has the matrices of top-1, CEV and SDE. timm is no dependency of evenhand, and ImageNet
+is not ours to pass on: nobody has run this script as a whole here. Model names are the paper's; newer
+releases of timm call some of them otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+PAPER = (
+    "efficientnet_b2", "efficientnet_b1", "efficientnet_b1_pruned", "mobilenetv3_large_100_miil",
+    "mobilenetv2_120d", "mobilenetv3_large_100", "mobilenetv3_rw", "mobilenetv2_110d", "pit_ti_distilled_224",
+    "deit_tiny_distilled_patch16_224", "mobilenetv2_100", "resnet18",
+)  # fmt: skip
+HEADS = ("image", "y", "p", "in_top5")
+
+
+def predictions(model: torch.nn.Module, batches: Any, device: str) -> Iterator[tuple[int, int, bool]]:
+    """True class, predicted class, and whether the true one is among the five highest, row by row."""
+    model = model.to(device).eval()
+    with torch.inference_mode():
+        for x, y in batches:
+            five = model(x.to(device)).topk(5).indices.cpu()
+            inside = (five == y[:, None]).any(dim=1)
+            yield from zip(y.tolist(), five[:, 0].tolist(), inside.tolist(), strict=True)
+
+
+def write(path: Path, names: Sequence[str], rows: Sequence[tuple[int, int, bool]]) -> None:
+    """One line for each image."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(HEADS)
+        writer.writerows((name, y, p, int(top)) for name, (y, p, top) in zip(names, rows, strict=True))
+
+
+def run(name: str, images: Path, out: Path, device: str, batch: int, workers: int) -> str:
+    """Write the file of one model; its line of the table: top-1, top-5, size of images, parameters."""
+    import timm
+
+    model = timm.create_model(name, pretrained=True)
+    config = timm.data.resolve_model_data_config(model)
+    data = timm.data.ImageDataset(str(images), transform=timm.data.create_transform(**config))
+    loader = torch.utils.data.DataLoader(data, batch_size=batch, num_workers=workers)
+    rows = list(predictions(model, loader, device))
+    write(out / f"{name}.csv", data.filenames(basename=True), rows)
+    top1, top5 = (sum(hits) / len(rows) for hits in zip(*((y == p, top) for y, p, top in rows), strict=True))
+    size = sum(weights.numel() for weights in model.parameters()) / 1e6
+    return f"{name:36} top-1 {top1:.5f}  top-5 {top5:.5f}  {config['input_size'][-1]} px  {size:.2f} M"
+
+
+def main() -> int:
+    """Every model in turn; 2 where timm is not installed."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("images", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("models", nargs="*", default=list(PAPER))
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--batch", type=int, default=128)
+    parser.add_argument("--workers", type=int, default=4)
+    chosen = parser.parse_args()
+    try:
+        import timm  # noqa: F401
+    except ImportError:
+        sys.stderr.write("this script needs timm: pip install timm\n")
+        return 2
+    for name in chosen.models:
+        print(run(name, chosen.images, chosen.out, chosen.device, chosen.batch, chosen.workers), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

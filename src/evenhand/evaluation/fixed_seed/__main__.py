@@ -1,0 +1,65 @@
+"""`python -m evenhand.evaluation.fixed_seed DIR [DIR ...] --page MD [--out FOLDER] [--claims CSV]`.
+
+Writes what the studies say between the markers of the page, and its tables and figures into `--out` (a folder
+beside the page, of its name, unless given). `--benchmark` names the file of
+`benchmarks/deterministic_mode.py`, which is told beside. `--claims` fills S0.12 to S0.15 of a claims file;
+studies in small answer none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from evenhand.errors import InputError
+from evenhand.evaluation.claims import refuse_small, update
+from evenhand.evaluation.fixed_seed.benchmark import read_benchmark
+from evenhand.evaluation.fixed_seed.claims import answers
+from evenhand.evaluation.fixed_seed.study import compute, together
+from evenhand.study.store import Store
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write what is asked for; 2 if something given was wrong."""
+    parser = argparse.ArgumentParser(prog="python -m evenhand.evaluation.fixed_seed")
+    parser.add_argument("folders", type=Path, nargs="+", help="folders of studies: each holds study.sqlite")
+    parser.add_argument("--page", type=Path, required=True, help="Markdown page with the two markers")
+    parser.add_argument("--out", type=Path, help="folder for tables and figures")
+    parser.add_argument("--claims", help="claims file whose rows are filled")
+    parser.add_argument("--benchmark", type=Path, help="results of benchmarks/deterministic_mode.py")
+    chosen = parser.parse_args(arguments)
+    try:
+        bench = read_benchmark(chosen.benchmark) if chosen.benchmark else None
+        body = together([_study(folder, bool(chosen.claims)) for folder in chosen.folders], bench)
+        written = _write(body, chosen.page, chosen.out or chosen.page.with_suffix(""))
+        if chosen.claims:
+            update(chosen.claims, answers(body))
+    except InputError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    _tell(f"written: {written[0]} and {len(written) - 1} files that it links")
+    return 0
+
+
+def _study(folder: Path, whole: bool) -> dict[str, Any]:
+    with Store.open(folder, readonly=True) as store:
+        if whole:
+            refuse_small(store.study())
+        return compute(store, lambda words: _tell(f"{folder.name}: {words}"))
+
+
+def _write(body: dict[str, Any], page: Path, out: Path) -> list[Path]:
+    from evenhand.report.fixed_seed_files import write_page
+
+    return write_page(body, page, out)
+
+
+def _tell(words: str) -> None:
+    sys.stderr.write(f"{words}\n")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,67 @@
+"""The zoo as S2's Table 2, its similar pairs, and every cell of the matrices, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evenhand.evaluation.model_selection.layout import MATRICES
+from evenhand.report.numbers import UNDEFINED, interval, number
+from evenhand.report.study_tables import Table
+
+Json = Mapping[str, Any]
+
+
+def zoo_table(task: Json) -> Table:
+    """Index, model, top-1 with its interval over seeds, top-5, size of an input, parameters (S2, Table 2)."""
+    size = "x".join(str(side) for side in task["inputs"]) or UNDEFINED
+    rows = [
+        (
+            index, row["model"], f"{number(row['top1'], 4)} ({interval((row['low'], row['high']), 4)})",
+            number(row["top5"], 4), number(row["worst"]), size,
+            UNDEFINED if row["parameters"] is None else f"{row['parameters']:,}",
+        )
+        for index, row in enumerate(task["models"])
+    ]  # fmt: skip
+    return Table(
+        "zoo",
+        ("Index", "Model", "Top-1", "Top-5", "Recall of the worst class", "Input", "Parameters"),
+        tuple(rows),
+    )
+
+
+def pair_table(task: Json) -> Table:
+    """Similar models: how much more CEV and SDE against the base the first has."""
+    heads = (
+        "First", "Second", "CEV, first less second", "p (Holm)", "SDE, first less second", "p (Holm)",
+        "Singled out", "Its worst class is worse",
+    )  # fmt: skip
+    rows = [
+        (
+            pair["first"], pair["second"], _difference(pair, "cev"), number(pair["p_holm"]["cev"]),
+            _difference(pair, "sde"), number(pair["p_holm"]["sde"]), pair["singled_out"] or UNDEFINED,
+            UNDEFINED if pair["worse"] is None else "yes" if pair["worse"] else "no",
+        )
+        for pair in task["pairs"]
+    ]  # fmt: skip
+    return Table("pairs", heads, tuple(rows))
+
+
+def cell_table(body: Json) -> Table:
+    """Every cell of every matrix, mean over seeds."""
+    rows = [
+        (
+            task["task"], base["model"], other["model"],
+            *(task["matrices"][key][i][j] for key in MATRICES),
+        )
+        for task in body["tasks"]
+        for i, base in enumerate(task["models"])
+        for j, other in enumerate(task["models"])
+        if i != j
+    ]  # fmt: skip
+    return Table("cells", ("task", "row", "column", *MATRICES), tuple(rows))
+
+
+def _difference(pair: Json, key: str) -> str:
+    ends = interval((pair[f"{key}_low"], pair[f"{key}_high"]), signed=True)
+    return f"{number(pair[key], signed=True)} ({ends})"

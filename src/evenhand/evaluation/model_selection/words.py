@@ -1,0 +1,73 @@
+"""What a zoo shows, in sentences; every number in them is read from the dictionary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evenhand.evaluation.model_selection.layout import DOES_NOT, HOLDS, MANY_CLASSES, UNTOLD
+from evenhand.report.numbers import interval, number
+
+Json = Mapping[str, Any]
+VERDICTS = {HOLDS: "holds", DOES_NOT: "does not hold", UNTOLD: "cannot be told"}
+
+
+def state(body: Json) -> str:
+    """What was run."""
+    seeds = len(body["seeds"])
+    return (
+        f"{body['title']}. evenhand {body['evenhand']}; {body['done']} of {body['planned']} trainings are "
+        f"done, {seeds} seed{'s' if seeds > 1 else ''}."
+    )
+
+
+def choice(task: Json) -> str:
+    """S2.7."""
+    found = task["choice"]
+    return (
+        f"**Claim S2.7 {VERDICTS[found['verdict']]}** by the rules above: of {found['pairs']} pairs of "
+        f"similar accuracy and size {found['apart']} are told apart, and in {found['worse']} of these the "
+        "model singled out has the lower recall in its worst class."
+    )
+
+
+def agreement(task: Json) -> str:
+    """S2.8."""
+    found = task["agreement"]
+    told = [
+        f"rho of {key.upper()} {number(found[key]['rho'], 2)} ({_ends(found[key])})"
+        for key in ("cev", "sde")
+        if found.get(key)
+    ]
+    few = f" With {task['classes']} classes the rule, which asks for {MANY_CLASSES}, does not speak."
+    return (
+        f"**Claim S2.8 {VERDICTS[found['verdict']]}**. Validation against test rows: "
+        f"{', '.join(told) or 'there are no validation rows'}; {found['left_out']:.0%} of the classes are "
+        f"left out of a cell on average.{few if task['classes'] < MANY_CLASSES else ''}"
+    )
+
+
+def models(task: Json) -> str:
+    """What the table of the models is."""
+    base = task["models"][task["base"]]["model"]
+    lacking = task["left_out_models"]
+    left = f" Not finished, and left out: {', '.join(lacking)}." if lacking else ""
+    told = (
+        f"Sorted by top-1 on test rows, mean over seeds with its interval. The base of the rules is {base}."
+    )
+    return told + left
+
+
+def matrices(task: Json) -> str:
+    """How to read the matrices, and how far a cell moves over seeds."""
+    spread, size = task["spread"], len(task["models"])
+    return (
+        f"Row: base; column: alternative; numbers are those of the table; a cell is the mean over seeds. "
+        f"Over seeds a cell of the {size} x {size} matrices moves by (deviation, median cell) "
+        f"{number(spread['cev'], 2)} in CEV and {number(spread['sde'], 2)} in SDE, "
+        f"{number(spread['cev_norm'])} and {number(spread['sde_norm'])} when normalised."
+    )
+
+
+def _ends(found: Json) -> str:
+    return interval((found["low"], found["high"]), 2)

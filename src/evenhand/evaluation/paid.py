@@ -1,0 +1,227 @@
+"""Whom did the change of a model hurt? Classes, groups, and classes within groups, with intervals and tests.
+
+For each, the share of its rows that is answered rightly (recall of a class, accuracy of a group) by the base
+and by the alternative, on the same rows. The interval is a bootstrap over rows, the groups' sizes kept; p is
+McNemar's exact test (1947) for one run of each model, else that of the mean change of a row; Holm's (1979)
+correction counts all classes, all groups, or all cells together. Models are taken as they are: that other
+seeds would do the same is not said. Within a group, CEV and SDE (S2) compare the alternative with the base on
+the rows of that group alone; the paper compares all rows with a group's instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from evenhand.arrays import Array, FloatArray
+from evenhand.evaluation.comparison import Rows
+from evenhand.evaluation.differences import PAIR_KEYS, Measured
+from evenhand.evaluation.options import Options
+from evenhand.evaluation.row_bootstrap import Rates, RowBootstrap, reach_of
+from evenhand.metrics.pairs import pair_measures
+from evenhand.metrics.undefined import divide
+from evenhand.statistics.corrections import holm
+
+PAID, GAINED, NOT_SHOWN = "paid", "gained", "not shown"
+REPLICATES, FEWEST = 400, 100  # how often rows are drawn: fewer times where there are many of them
+MOST_DRAWN = 1 << 26  # rows drawn for all models together
+MOST_CELLS = 400  # classes within groups beyond this are not listed
+
+
+@dataclass(frozen=True)
+class Payment:
+    """One class, group or cell: how many rows, their share answered rightly by both models, and the change.
+
+    `verdict` is "paid" or "gained" where the corrected p is at most 1 - confidence, else "not shown".
+    """
+
+    name: str
+    n: int
+    base: float
+    value: float
+    difference: float
+    low: float
+    high: float
+    p: float
+    verdict: str = NOT_SHOWN
+    pairs: dict[str, Measured] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a report reads it; CEV and SDE of a group each with their interval."""
+        found = {key: value for key, value in vars(self).items() if key != "pairs"}
+        for key, value in (self.pairs or {}).items():
+            found[key] = {"value": value.value, **vars(value)}
+        return found
+
+
+@dataclass(frozen=True)
+class Paid:
+    """What an alternative did to the classes, the groups, and the classes within the groups."""
+
+    classes: tuple[Payment, ...]
+    groups: tuple[Payment, ...] = ()
+    cells: tuple[Payment, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a report reads it."""
+        return {kind: [one.to_dict() for one in each] for kind, each in vars(self).items()}
+
+    @property
+    def shown(self) -> list[Payment]:
+        """Those that paid, of whichever kind, the largest loss first."""
+        every = [one for one in (*self.classes, *self.groups) if one.verdict == PAID]
+        return sorted(every, key=lambda one: one.difference)
+
+
+def who_paid(rows: Rows, base: str, name: str, options: Options) -> Paid:
+    """Who lost and who gained by an alternative, of coded rows."""
+    return _Ledger.of(rows, options).paid(rows.predictions[base], rows.predictions[name])
+
+
+def payments(rows: Rows, base: str, others: list[str], options: Options) -> dict[str, Paid]:
+    """The same for several alternatives; the rows are drawn once, and the base is counted once."""
+    ledger = _Ledger.of(rows, options, len(others) + 1)
+    counted = ledger.drawn.rates(np.atleast_2d(rows.predictions[base]))
+    return {name: ledger.paid(rows.predictions[base], rows.predictions[name], counted) for name in others}
+
+
+@dataclass(frozen=True)
+class _Ledger:
+    """Rows with their draws."""
+
+    rows: Rows
+    options: Options
+    drawn: RowBootstrap
+
+    @classmethod
+    def of(cls, rows: Rows, options: Options, models: int = 2) -> _Ledger:
+        n_groups = len(rows.group_names)
+        ids = np.where(rows.ids < n_groups, rows.ids, -1) if n_groups else np.full(len(rows.y), -1)
+        affordable = max(FEWEST, MOST_DRAWN // max(1, len(rows.y) * models))
+        replicates = min(options.replicates, REPLICATES, affordable)
+        return cls(
+            rows,
+            options,
+            RowBootstrap(rows.y, ids, len(rows.classes), n_groups, replicates, options.seed, rows.weights),
+        )
+
+    def paid(self, base: Array, other: Array, counted: Rates | None = None) -> Paid:
+        bases, others = np.atleast_2d(base), np.atleast_2d(other)
+        before, after = counted or self.drawn.rates(bases), self.drawn.rates(others)
+        moved = (others == self.rows.y).mean(axis=0) - (bases == self.rows.y).mean(axis=0)
+        change = _Change(self, moved, len(bases) == len(others) == 1 and self.rows.weights is None)
+        recall = [1.0 - rates.fnr.mean(axis=1) for rates in (before, after)]
+        classes = change.payments(self.rows.classes, self.rows.y, recall[0][:, -1], recall[1][:, -1])
+        if not self.rows.group_names:
+            return Paid(classes)
+        right = [rates.accuracy.mean(axis=1)[:, :-1] for rates in (before, after)]
+        found = change.payments(self.rows.group_names, self.drawn.ids, *right)
+        groups = tuple(
+            replace(one, pairs=own) for one, own in zip(found, self._pairs(before, after), strict=True)
+        )
+        return Paid(classes, groups, self._cells(change, recall))
+
+    def _cells(self, change: _Change, recall: list[FloatArray]) -> tuple[Payment, ...]:
+        groups, classes = self.rows.group_names, self.rows.classes
+        if len(groups) * len(classes) > MOST_CELLS:
+            return ()
+        names = [f"{label} · {group}" for group in groups for label in classes]
+        code = np.where(self.drawn.ids < 0, -1, self.drawn.ids * len(classes) + self.rows.y)
+        flat = [rates[:, :-1].reshape(len(rates), -1) for rates in recall]
+        return tuple(one for one in change.payments(names, code, *flat) if one.n)
+
+    def _pairs(self, before: Rates, after: Rates) -> list[dict[str, Measured]]:
+        """CEV and SDE within each group: of several runs, the first with the first, and so on."""
+        n = min(before.fpr.shape[1], after.fpr.shape[1])
+        base, other = (before.fpr[:, :n], before.fnr[:, :n]), (after.fpr[:, :n], after.fnr[:, :n])
+        found = pair_measures(*base, *other, n_classes=len(self.rows.classes))
+        means = {key: found[key].mean(axis=1) for key in PAIR_KEYS}
+        ends = {key: reach_of(values, self.options.confidence) for key, values in means.items()}
+        skipped = found["skipped"][0].max(axis=0)
+        return [
+            {
+                key: Measured(
+                    float(values[0, g]), max(float(ends[key][0][g]), 0.0), float(ends[key][1][g]),
+                    int(skipped[g]), _why(float(values[0, g]), int(skipped[g]), len(self.rows.classes)),
+                )
+                for key, values in means.items()
+            }
+            for g in range(len(self.rows.group_names))
+        ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Change:
+    """How much more often each row is answered rightly, `moved [N]`; `exact`: by one run of each model."""
+
+    ledger: _Ledger
+    moved: FloatArray
+    exact: bool = False
+
+    def payments(
+        self, names: Sequence[str], code: Array, base: FloatArray, other: FloatArray
+    ) -> tuple[Payment, ...]:
+        """One for each name, to whose rows `code` points (-1: none); rates of both are `[B + 1, names]`."""
+        low, high = reach_of(other - base, self.ledger.options.confidence)
+        known = code >= 0
+        sizes = np.bincount(code[known], minlength=len(names))
+        p = holm(self._p(code[known], known, len(names)))
+        level = 1.0 - self.ledger.options.confidence
+        found = []
+        for k, name in enumerate(names):
+            moved = float(other[0, k] - base[0, k])
+            verdict = NOT_SHOWN if not p[k] <= level else PAID if moved < 0 else GAINED
+            found.append(Payment(name, int(sizes[k]), float(base[0, k]), float(other[0, k]), moved,
+                                 float(low[k]), float(high[k]), float(p[k]), verdict))  # fmt: skip
+        return tuple(found)
+
+    def _p(self, code: Array, known: Array, n: int) -> FloatArray:
+        """Two-sided p of no change for each of the n sets of rows; NaN without rows."""
+        moved, weights = self.moved[known], self.ledger.rows.weights
+        sizes = np.bincount(code, minlength=n)
+        if self.exact:
+            lost, won = (np.bincount(code, way, minlength=n) for way in (moved < 0, moved > 0))
+            return np.where(sizes > 0, mcnemar_p(lost, won), np.nan)
+        return mean_p(moved, code, n, None if weights is None else np.asarray(weights)[known])
+
+
+def mcnemar_p(lost: object, won: object) -> FloatArray:
+    """Two-sided exact p that so many rows lost and won are a fair coin's: 2 Pr(X <= min), at most 1.
+
+    >>> mcnemar_p([10, 0, 4], [2, 0, 4]).round(6).tolist()
+    [0.038574, 1.0, 1.0]
+    """
+    from scipy.special import bdtr
+
+    few, many = np.asarray(lost, dtype=np.float64), np.asarray(won, dtype=np.float64)
+    fewer, all_of_them = np.minimum(few, many), (few + many).astype(np.int64)
+    return np.where(all_of_them > 0, np.minimum(1.0, 2 * bdtr(fewer, np.maximum(all_of_them, 1), 0.5)), 1.0)
+
+
+def mean_p(values: FloatArray, code: Array, n: int, weights: Array | None = None) -> FloatArray:
+    """Two-sided p of a weighted mean of 0 in each of n sets, by Student's t; 1 where every value is 0.
+
+    NaN for sets of fewer than two rows.
+
+    >>> mean_p(np.array([1.0, 2.0, 3.0, 0.0, 0.0, 5.0]), np.array([0, 0, 0, 1, 1, 2]), 3).round(4).tolist()
+    [0.0742, 1.0, nan]
+    """
+    from scipy.special import stdtr
+
+    w = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
+    rows, whole = np.bincount(code, minlength=n), np.bincount(code, w, minlength=n)
+    mean = divide(np.bincount(code, w * values, minlength=n), whole)
+    squares = np.bincount(code, w**2 * (values - mean[code]) ** 2, minlength=n)
+    error = divide(np.sqrt(squares * divide(rows, rows - 1)), whole)
+    t = divide(np.abs(mean), error)
+    found = np.where(error > 0, 2 * stdtr(np.maximum(rows - 1, 1), -np.nan_to_num(t)), 0.0)
+    return np.where(rows < 2, np.nan, np.where(np.nan_to_num(mean) == 0, 1.0, found))
+
+
+def _why(value: float, skipped: int, classes: int) -> str | None:
+    if skipped == classes:
+        return "no class has both error rates in this group, above 0 with the base"
+    return "the random predictor's own is next to 0" if np.isnan(value) else None

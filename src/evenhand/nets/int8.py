@@ -1,0 +1,182 @@
+"""int8: a trained network whose weights, and with calibration inputs of layers too, have eight bits.
+
+    w ~ s_c q,  q in -128 .. 127, a scale s_c for each output c        x ~ s (q - z),  q in 0 .. 255
+
+Post-training quantisation (Jacob et al., Quantization and training of neural networks for efficient
+integer-arithmetic-only inference, CVPR 2018) by torch's observers, which find the scales, and its
+fake-quantisation, which rounds. Weights are kept as int8; products are taken in floating point of the rounded
+numbers, on any device. Torch's own int8 kernels run on a CPU alone, and torch 2.13 warns that tensors of
+quantised types will be removed; on the same scales theirs and these agree to the rounding of the output,
+which they add.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+
+from evenhand.errors import InputError
+from evenhand.nets.convnet import ConvNet
+from evenhand.nets.layers import Linear
+
+LOW, HIGH = 0, 255  # of inputs; zero is among them, since a padded image has zeros
+
+
+class Int8Weight(nn.Module):
+    """What a layer becomes: `weight` is made of int8 when it is read; inputs are rounded if calibrated."""
+
+    weight_int8: Tensor
+    weight_scale: Tensor
+    input_scale: Tensor
+    input_zero: Tensor
+    calibrated: bool
+    observer: nn.Module | None  # which sees inputs while they are calibrated
+
+    @property
+    def weight(self) -> Tensor:
+        """The weights that the eight bits stand for."""
+        scale = self.weight_scale.view(-1, *[1] * (self.weight_int8.dim() - 1))
+        return self.weight_int8.to(scale.dtype) * scale
+
+    def rounded(self, x: Tensor) -> Tensor:
+        """Inputs as the eight bits have them; as they are where nothing was calibrated."""
+        if self.observer is not None:
+            self.observer(x)
+        if not self.calibrated:
+            return x
+        return torch.fake_quantize_per_tensor_affine(x, self.input_scale, self.input_zero, LOW, HIGH)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The layer's own, of rounded inputs."""
+        return cast(Tensor, super().forward(self.rounded(x)))
+
+
+class Int8Conv2d(Int8Weight, nn.Conv2d):  # type: ignore[override]
+    """A convolution in eight bits."""
+
+
+class Int8TorchLinear(Int8Weight, nn.Linear):  # type: ignore[override]
+    """Torch's linear layer in eight bits."""
+
+
+class Int8Linear(Int8Weight, Linear):  # type: ignore[misc]
+    """The linear layer of the networks here in eight bits."""
+
+    def columns(self, x: Tensor) -> Tensor:
+        """The layer's own, of rounded inputs."""
+        return super().columns(self.rounded(x))
+
+
+FORMS: dict[type[nn.Module], type[Int8Weight]] = {
+    nn.Conv2d: Int8Conv2d, nn.Linear: Int8TorchLinear, Linear: Int8Linear,
+}  # fmt: skip
+
+
+def int8_names(module: nn.Module) -> list[str]:
+    """The layers that can be had in eight bits: convolutions and linear ones, by name.
+
+    >>> int8_names(nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.Flatten(), nn.Linear(2, 2)))
+    ['0', '3']
+    """
+    found = [name for name, part in module.named_modules() if type(part) in FORMS]
+    if not found:
+        raise InputError(
+            f"the network {type(module).__name__} has no Conv2d or Linear, so nothing is made int8"
+        )
+    return found
+
+
+@torch.no_grad()
+def to_int8(module: nn.Module, calibration: Tensor | Iterable[Tensor] | None = None) -> nn.Module:
+    """Turn the module itself into eight bits: its weights, and with calibration inputs what layers read.
+
+    >>> net = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2))
+    >>> x = torch.randn(64, 4)
+    >>> before = net(x)
+    >>> bool(((to_int8(net, x)(x) - before).abs() < 0.1).all()), net[0].weight_int8.dtype
+    (True, torch.int8)
+    """
+    names, parts = int8_names(module), dict(module.named_modules())
+    weights = {name: cast(Tensor, parts[name].weight).detach() for name in names}
+    layers = int8_layers(module, names)
+    for name, layer in layers.items():
+        layer.weight_scale.copy_(_weight_scales(weights[name]))
+        layer.weight_int8.copy_(_steps(weights[name], layer.weight_scale))
+    if calibration is not None:
+        _calibrate(module, list(layers.values()), calibration)
+    return module
+
+
+def int8_layers(
+    module: nn.Module, names: Iterable[str], calibrated: Iterable[str] = ()
+) -> dict[str, Int8Weight]:
+    """Turn these layers of the module into eight bits, all zero as yet: their numbers are to be put in."""
+    ready = set(calibrated)
+    parts, found = dict(module.named_modules()), {}
+    for name in names:
+        if type(parts.get(name)) not in FORMS:
+            raise InputError(
+                f"the network has no layer {name!r} that can be made int8; build the same network"
+            )
+        found[name] = _become_int8(parts[name], name in ready)
+    for part in parts.values():
+        if isinstance(part, ConvNet):
+            vars(part)["products"] = False  # on a GPU it would read the weights and pass the layers by
+    module.eval()
+    return found
+
+
+def _become_int8(layer: nn.Module, calibrated: bool) -> Int8Weight:
+    """The layer itself, as another class: whoever holds it, or calls it in another way, need not know."""
+    weight = cast(Tensor, layer._parameters.pop("weight")).detach()
+    layer.__class__ = FORMS[type(layer)]
+    made = cast(Int8Weight, layer)
+    made.register_buffer("weight_int8", torch.zeros_like(weight, dtype=torch.int8))
+    made.register_buffer("weight_scale", weight.new_ones(len(weight)))
+    made.register_buffer("input_scale", torch.ones((), device=weight.device))
+    made.register_buffer("input_zero", torch.zeros((), dtype=torch.int32, device=weight.device))
+    made.calibrated, made.observer = calibrated, None
+    return made
+
+
+def _weight_scales(weight: Tensor) -> Tensor:
+    """A scale for each output, by torch's observer of the smallest and largest weight."""
+    from torch.ao.quantization import PerChannelMinMaxObserver
+
+    observer = PerChannelMinMaxObserver(dtype=torch.qint8, qscheme=torch.per_channel_symmetric)
+    observer.to(weight.device)(weight)
+    return cast(Tensor, observer.calculate_qparams()[0])
+
+
+def _steps(weight: Tensor, scales: Tensor) -> Tensor:
+    """Weights as whole numbers of their scale, as torch rounds them."""
+    zeros, scales = torch.zeros_like(scales, dtype=torch.int32), scales.to(torch.float32)
+    found = torch.fake_quantize_per_channel_affine(weight.to(torch.float32), scales, zeros, 0, -128, 127)
+    return (found / scales.view(-1, *[1] * (weight.dim() - 1))).round()
+
+
+def _calibrate(
+    module: nn.Module, layers: Sequence[Int8Weight], calibration: Tensor | Iterable[Tensor]
+) -> None:
+    """Scale and zero point of what each layer reads, by torch's histograms over the calibration inputs."""
+    from torch.ao.quantization import HistogramObserver
+
+    for layer in layers:
+        layer.observer = HistogramObserver().to(layer.weight_int8.device)
+    for x in [calibration] if isinstance(calibration, Tensor) else calibration:
+        module(x.to(layers[0].weight_int8.device))
+    for layer in layers:
+        observer, layer.observer = cast(Any, layer.observer), None
+        layer.calibrated = bool(torch.isfinite(observer.min_val).all())  # else the layer was not called
+        if layer.calibrated:
+            scale, zero = observer.calculate_qparams()
+            layer.input_scale.copy_(scale[0])
+            layer.input_zero.copy_(zero[0])
+    if not any(layer.calibrated for layer in layers):
+        raise InputError(
+            "the calibration inputs reached no layer; give a batch of inputs as the network reads them, or "
+            "an iterable of such batches"
+        )

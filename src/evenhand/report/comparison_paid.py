@@ -1,0 +1,55 @@
+"""Whom an alternative hurt: the classes and groups that paid or gained, as rows and as a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evenhand.report.names import isolated
+from evenhand.report.numbers import number
+
+Json = Mapping[str, Any]
+KINDS = {"classes": "class", "groups": "group", "cells": "class in group"}
+NAMED = 3  # of those that paid
+
+
+def paid_rows(comparison: Json) -> list[dict[str, Any]]:
+    """Every class, group and class within a group of every alternative, what is shown first, then by loss."""
+    found = [
+        {"model": model, "kind": kind, **one}
+        for model, paid in (comparison.get("paid") or {}).items()
+        for key, kind in KINDS.items()
+        for one in paid.get(key) or ()
+        if key != "cells" or one["verdict"] != "not shown"
+    ]
+    return sorted(found, key=lambda row: (row["verdict"] == "not shown", row["difference"] or 0.0))
+
+
+def paid_sentence(comparison: Json) -> str:
+    """Who surely lost by the alternative that hurt most, or that nobody is shown to have.
+
+    >>> one = {"name": "cat", "difference": -0.2, "verdict": "paid"}
+    >>> paid_sentence({"paid": {"small": {"classes": [one], "groups": []}}})
+    'Paid for small: class “cat” (−0.200).'
+    """
+    paid = comparison.get("paid") or {}
+    if not any(entry.get("classes") for entry in paid.values()):
+        return ""
+    by = {model: _payers(entry) for model, entry in paid.items()}
+    model = min(by, key=lambda name: min((one["difference"] for _, one in by[name]), default=0.0))
+    if not by[model]:
+        return "No class or group is shown to have lost by an alternative."
+    told = [f"{kind} “{isolated(str(one['name']))}” ({number(one['difference'], signed=True)})"
+            for kind, one in by[model][:NAMED]]  # fmt: skip
+    more = len(by[model]) - NAMED
+    return f"Paid for {isolated(model)}: {', '.join(told)}{f' and {more} more' if more > 0 else ''}."
+
+
+def _payers(entry: Json) -> list[tuple[str, Json]]:
+    found = [
+        (KINDS[key], one)
+        for key in ("classes", "groups")
+        for one in entry.get(key) or ()
+        if one["verdict"] == "paid"
+    ]
+    return sorted(found, key=lambda pair: pair[1]["difference"])

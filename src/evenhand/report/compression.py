@@ -1,0 +1,62 @@
+"""The page of compression studies: their dictionary into one self-contained HTML file, pictures inside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evenhand.report import page
+from evenhand.report.compression_figures import for_page
+from evenhand.report.compression_names import where
+from evenhand.report.compression_paid import paid_table, shown_paid
+from evenhand.report.compression_tables import claims_table, noise_table, square_table, table_1
+from evenhand.report.compression_words import HOW, RULE, sentences, state, unfinished
+from evenhand.report.equalized_robustness import told
+
+Json = Mapping[str, Any]
+
+
+def render(body: Json) -> str:
+    """The HTML page; unfinished stores give what they have."""
+    return page.render(
+        "compression.html.j2",
+        pictures=True,
+        paper=body,
+        title=body["title"],
+        state=" ".join(state(study) for study in body["studies"]),
+        unfinished=" ".join(filter(None, (unfinished(study) for study in body["studies"]))),
+        sentences=[sentence for study in body["studies"] for sentence in sentences(study)],
+        rule=RULE,
+        how=HOW,
+        studies=[_study(study) for study in body["studies"]],
+    )
+
+
+def _study(study: Json) -> dict[str, Any]:
+    """One study as the template takes it."""
+    problems = [(problem, level) for problem in study["problems"] for level in problem["levels"]]
+    return {
+        "name": study["name"], "about": study["title"],
+        "findings": [{**found, "table": told(claims_table([found]))}
+                     for found in (*study["findings"], *study["questions"])],
+        "tables": [told(table_1(study, *at)) for at in problems], "figures": for_page(study),
+        "paid": [told(table) for at in problems for table in _paid(study, *at)],
+        "sheets": [_sheet(study, one, sheet) for one in study["problems"] for sheet in one["sheets"]],
+        "noise": told(noise_table(study)), "square": told(square_table(study)),
+    }  # fmt: skip
+
+
+def _paid(study: Json, problem: Json, level: str) -> list[Any]:
+    shown = shown_paid(problem, level)
+    found = [paid_table(study, problem, "classes", shown[:1]), paid_table(study, problem, "groups", shown)]
+    return [table for table in found if table.rows]
+
+
+def _sheet(study: Json, problem: Json, sheet: Json) -> dict[str, Any]:
+    """A sheet with its labels, cut into the lines that its pictures stand in."""
+    rows, step = sheet["rows"], sheet["columns"]
+    named = f"{sheet['method']}{where(study, problem, sheet['level'])}"
+    return {
+        "title": f"{named}: {len(rows)} of {sheet['count']:,}",
+        "png": sheet["png"], "lines": [rows[first : first + step] for first in range(0, len(rows), step)],
+    }  # fmt: skip

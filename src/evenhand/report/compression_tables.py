@@ -1,0 +1,135 @@
+"""The tables of a compression study: Table 1 beside the paper's, who paid, noise over seeds, exemplars."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evenhand.report.compression_names import METRICS, PRINTED, at_level, file_of, where
+from evenhand.report.compression_paid import DIGITS, paid_table
+from evenhand.report.numbers import UNDEFINED, defined, interval, number
+from evenhand.report.study_tables import Table
+
+Json = Mapping[str, Any]
+
+
+def tables(study: Json) -> dict[str, Table]:
+    """Every table by the name of its file; those that have no rows are left out."""
+    found: dict[str, Table] = {"noise": noise_table(study), "cev-and-sde": square_table(study)}
+    found |= {"claims": claims_table(study["findings"]), "questions": claims_table(study["questions"])}
+    for problem in study["problems"]:
+        for level in problem["levels"]:
+            found[file_of(study, problem, "table-1", level)] = table_1(study, problem, level)
+        found[file_of(study, problem, "runs")] = runs_table(study, problem)
+        found[file_of(study, problem, "changes")] = changes_table(study, problem)
+        for kind in ("classes", "groups", "cells"):
+            found[file_of(study, problem, "who-paid", kind)] = paid_table(study, problem, kind)
+        found[file_of(study, problem, "exemplars")] = exemplars_table(study, problem)
+    return {name: table for name, table in found.items() if table.rows}
+
+
+def table_1(study: Json, problem: Json, level: str) -> Table:
+    """S2's Table 1 in shape: a method a row; what S2 prints for CIFAR-100 at 45 % beside ours."""
+    rows = [_row_1(row) for row in at_level(problem["rows"], level)]
+    base = problem["base"]
+    told = (
+        f"The base ({base['method']}) has accuracy {_over_seeds(base['accuracy'], 3)}, {base['runs']} runs."
+    )
+    heads = ("Method", "Runs", "CIE", *(METRICS[key] for key in DIGITS), "Accuracy", "Skipped", "S2: CIE",
+             "S2: CEV", "S2: SDE", "S2: accuracy")  # fmt: skip
+    note = f"{told} Means over seeds with 95 % intervals. S2's CEV and SDE are normalised. {_skipped()}"
+    return Table(f"Table 1 in shape{where(study, problem, level)}", heads, tuple(rows), note)
+
+
+def _skipped() -> str:
+    return "Skipped: classes without a relative change, on average over seeds."
+
+
+def _row_1(row: Json) -> tuple[Any, ...]:
+    printed = row["printed"] or {}
+    theirs = [printed.get("cie"), printed.get("cev"), printed.get("sde"), printed.get("accuracy")]
+    told = ["" if value is None else f"{value:g}" for value in theirs]
+    return (
+        PRINTED.get(row["role"], row["method"]), row["runs"], row["cie"],
+        *(_over_seeds(row[key], digits) for key, digits in DIGITS.items()), _over_seeds(row["accuracy"], 3),
+        number(row["skipped"]["mean"], 1), *told,
+    )  # fmt: skip
+
+
+def _over_seeds(found: Json, digits: int) -> str:
+    if not defined(found["mean"]):
+        return UNDEFINED
+    ends = interval((found["low"], found["high"]), digits)
+    return number(found["mean"], digits) + ("" if ends == UNDEFINED else f" ({ends})")
+
+
+def runs_table(study: Json, problem: Json) -> Table:
+    """Mean, deviation, range and interval over seeds of every number, for all methods and levels."""
+    rows = [
+        (row["method"], row["level"], METRICS[key], *(row[key][name] for name in SPREAD))
+        for row in problem["rows"]
+        for key in METRICS
+    ]
+    heads = ("Method", "Level", "Number", "Runs", "Mean", "Deviation", "Least", "Most", "Low", "High")
+    return Table(f"Over seeds{where(study, problem)}", heads, tuple(rows))
+
+
+SPREAD = ("n", "mean", "std", "min", "max", "low", "high")
+
+
+def changes_table(study: Json, problem: Json) -> Table:
+    """Figure 2's points: relative changes of both error rates of each class."""
+    rows = [
+        (one["method"], one["level"], point["class"], point["kept"], point["fpr_change"], point["fnr_change"])
+        for one in problem["changes"]
+        for point in one["points"]
+    ]
+    heads = ("Method", "Level", "Class", "Kept", "FPR change", "FNR change")
+    return Table(f"Relative changes of the error rates{where(study, problem)}", heads, tuple(rows))
+
+
+def noise_table(study: Json) -> Table:
+    """How far a number moves over seeds, against how far methods are apart."""
+    rows = [(row["place"], row["metric"], row["seeds"], row["methods"], row["ratio"], row["same"])
+            for row in study["noise"]]  # fmt: skip
+    heads = ("Where", "Number", "Deviation over seeds", "Deviation of methods' means", "Ratio", "Same order")
+    note = "Same order: how often two seeds order two methods alike; 0.5 is chance."
+    return Table("How noisy over seeds", heads, tuple(rows), note)
+
+
+def square_table(study: Json) -> Table:
+    """CEV by SDE squared over two."""
+    rows = [(row["place"], row["runs"], row["median"], row["min"], row["max"], row["correlation"])
+            for row in study["square"]]  # fmt: skip
+    heads = ("Where", "Runs", "Median ratio", "Least", "Most", "Rank correlation")
+    return Table("CEV over SDE²/2, run by run", heads, tuple(rows), "Of two classes every ratio is 1.")
+
+
+def exemplars_table(study: Json, problem: Json) -> Table:
+    """Every exemplar with its row in the data."""
+    rows = [
+        (one["method"], one["level"], row["row"], row["truth"], row["base"], row["base_votes"],
+         row["compressed"], row["compressed_votes"])
+        for one in problem["exemplars"] for row in one["rows"]
+    ]  # fmt: skip
+    heads = ("Method", "Level", "Row", "Class", "Base", "Votes", "Compressed", "Votes of these")
+    return Table(f"Compression-identified exemplars{where(study, problem)}", heads, tuple(rows))
+
+
+def claims_table(findings: Sequence[Json]) -> Table:
+    """The parts of claims with what decides them."""
+    rows = [
+        (found["id"], part["words"], _effect(part), _ends(part), part["replicates"],
+         part["rule"].replace("-", "−"), part["verdict"])
+        for found in findings for part in found["parts"]
+    ]  # fmt: skip
+    heads = ("Claim", "Part", "Effect", "Interval", "Numbers", "Holds if it", "Verdict")
+    return Table("The claims of S2 in parts", heads, tuple(rows))
+
+
+def _effect(part: Json) -> str:
+    return number(part["effect"], 4, signed=part["unit"] == "difference")
+
+
+def _ends(part: Json) -> str:
+    return interval((part["low"], part["high"]), 4, signed=part["unit"] == "difference")

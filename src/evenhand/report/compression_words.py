@@ -1,0 +1,94 @@
+"""What the page of compression studies says in sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from evenhand.report.claims_words import claims_by_verdict
+from evenhand.report.compression_names import PRINTED, at_level, where
+from evenhand.report.compression_paid import paid_sentence
+from evenhand.report.numbers import defined, number
+
+Json = Mapping[str, Any]
+RULE = (
+    "A claim is split into parts that runs can decide: a difference of two methods seed by seed, its "
+    "mean, and Student's interval in which methods and seeds are both draws (Satterthwaite's degrees of"
+    " freedom); or a rank correlation, or a share of pairs, with a bootstrap interval over methods and "
+    "seeds. The intervals of one claim hold together at 95 % (Bonferroni). A claim holds if all its "
+    "parts do, and does not if one does not. The rules were written before any of these studies was "
+    "run."
+)
+HOW = (
+    "CEV and SDE compare each compressed run with the base run of its own seed; classes in which the "
+    "base makes no error of a kind have no relative change and are skipped. Normalised: divided by the "
+    "same number of a uniform random predictor in closed form. CIE: test rows whose modal label over "
+    "the runs of a method is another than over the runs of the base; a tie goes to the lowest class id."
+    " Who paid: the runs as they are, rows drawn again for the interval; p of a row's mean change, "
+    "corrected by Holm over all classes or groups of a method. Nobody is called hurt where that is not "
+    "shown."
+)
+
+
+def state(study: Json) -> str:
+    """What was run.
+
+    >>> state({"name": "c", "done": 5, "planned": 6, "failed": 1, "seeds": [0, 1], "problems": [
+    ...     {"rows": [{"method": "pruning"}], "levels": ["45 %"], "name": "t / n"}]})
+    'c: 5 of 6 runs are done, 1 failed; 1 compressed method, 1 level, 2 seeds, on t / n.'
+    """
+    failed = f", {study['failed']:,} failed" if study["failed"] else ""
+    methods = {row["method"] for problem in study["problems"] for row in problem["rows"]}
+    levels = {level for problem in study["problems"] for level in problem["levels"]}
+    counts = [_many(len(methods), "compressed method"), _many(len(levels), "level"),
+              _many(len(study["seeds"]), "seed")]  # fmt: skip
+    places = ", ".join(problem["name"] for problem in study["problems"])
+    runs = f"{study['done']:,} of {study['planned']:,} runs are done{failed}"
+    return f"{study['name']}: {runs}; {', '.join(counts)}, on {places}."
+
+
+def _many(n: int, thing: str) -> str:
+    return f"{n:,} {thing}{'s' if n != 1 else ''}"
+
+
+def unfinished(study: Json) -> str:
+    """What must be said of a store that lacks runs; nothing of a whole one."""
+    if study["done"] == study["planned"]:
+        return ""
+    return f"Not everything of {study['name']} was run, and what follows may change."
+
+
+def sentences(study: Json) -> list[str]:
+    """The findings of a study in a few sentences."""
+    tally = Counter(found["verdict"] for found in study["findings"])
+    told = [
+        f"Of {len(study['findings'])} claims of the paper that {study['name']} was asked {tally['holds']} "
+        f"hold, {tally['does not']} do not, and {tally['cannot tell']} cannot be told.",
+        claims_by_verdict(study),
+    ]
+    told += [_question(found) for found in study["questions"]]
+    for problem in study["problems"]:
+        for level in problem["levels"]:
+            told += _level(study, problem, level)
+    return told
+
+
+def _question(found: Json) -> str:
+    answer = {"holds": "Yes", "does not": "No"}.get(found["verdict"], "It cannot be told")
+    return f"{found['claim']} {answer}."
+
+
+def _level(study: Json, problem: Json, level: str) -> list[str]:
+    """Who moved classes most and least, and whom pruning hurt."""
+    rows = at_level(problem["rows"], level)
+    known = [row for row in rows if defined(row["cev"]["mean"])]
+    told = []
+    if len(known) > 1:
+        most, least = (pick(known, key=lambda row: row["cev"]["mean"]) for pick in (max, min))
+        ends = [f"{PRINTED.get(row['role'], row['method'])} (CEV {number(row['cev']['mean'], 3)}, "
+                f"{row['cie']:,} exemplars)" for row in (most, least)]  # fmt: skip
+        told.append(f"Errors moved between classes most with {ends[0]} and least with {ends[1]}"
+                    f"{where(study, problem, level)}.")  # fmt: skip
+    pruned = next((row for row in rows if row["role"] == "pruning"), rows[0] if rows else None)
+    return [*told, paid_sentence(problem, pruned)] if pruned else told

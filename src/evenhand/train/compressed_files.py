@@ -1,0 +1,62 @@
+"""A compressed module in a file that is no pickle: its numbers, and what was done to which layers.
+
+The module's code is not saved: whoever loads builds the module again, as it was before compression.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from evenhand.errors import InputError
+from evenhand.nets.int8 import Int8Weight, int8_layers
+from evenhand.train.checkpoint import load_tensors, save_tensors
+
+FORMAT = "evenhand compressed module 1"
+
+
+def save_compressed(module: nn.Module, path: str | Path) -> Path:
+    """Write a module that `evenhand.compress` made, or any other: parameters, buffers, layers of eight bits.
+
+    >>> import tempfile, evenhand
+    >>> net = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2))
+    >>> small = evenhand.compress(net, "int8")
+    >>> file = save_compressed(small, Path(tempfile.mkdtemp()) / "small.npz")
+    >>> torch.equal(load_compressed(net, file)(torch.ones(1, 4)), small(torch.ones(1, 4)))
+    True
+    """
+    tensors = module.state_dict()
+    if any(value.dtype == torch.bfloat16 for value in tensors.values()):
+        raise InputError(
+            "a file has no bfloat16; make it float32 first, module.float(), which changes nothing"
+        )
+    layers = {name: part for name, part in module.named_modules() if isinstance(part, Int8Weight)}
+    facts = {
+        "format": FORMAT,
+        "int8": list(layers),
+        "calibrated": [name for name, part in layers.items() if part.calibrated],
+    }
+    save_tensors(Path(path), tensors, facts)
+    return Path(path)
+
+
+def load_compressed(module: nn.Module, path: str | Path) -> nn.Module:
+    """The module of a file, in evaluation; `module` is one of the same kind, uncompressed, and stays so."""
+    if not Path(path).is_file():
+        raise InputError(f"there is no file {path}")
+    tensors, facts = load_tensors(Path(path))
+    if facts.get("format") != FORMAT:
+        raise InputError(f"{path} is not a compressed module; write it with save_compressed")
+    found = deepcopy(module)
+    if facts["int8"]:
+        int8_layers(found, facts["int8"], facts["calibrated"])
+    try:
+        found.load_state_dict(tensors)
+    except RuntimeError as error:
+        raise InputError(
+            f"{path} is of another network than this {type(module).__name__}; build the same one"
+        ) from error
+    return found.eval()

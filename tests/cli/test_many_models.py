@@ -1,0 +1,76 @@
+"""Many prediction files at once: the matrices of `evenhand compare`, and the script that writes the files."""
+
+import csv
+import json
+import runpy
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from evenhand.cli.app import app
+from evenhand.metrics.counts import Counts
+from evenhand.metrics.pair_tables import model_matrices
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "examples" / "timm_predictions.py"
+script = runpy.run_path(str(SCRIPT))
+
+
+class Zoo(torch.nn.Module):
+    """Scores that are known beforehand: the input itself."""
+
+    def forward(self, x):
+        return x
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Five models of six classes, written by the script."""
+    draw = np.random.default_rng(0)
+    y = torch.arange(600) % 6
+    names, told = [f"n{n:04d}.jpeg" for n in range(600)], []
+    for n in range(5):
+        scores = torch.tensor(draw.normal(size=(600, 6))) + (1.5 + 0.2 * n) * torch.nn.functional.one_hot(
+            y, 6
+        )
+        batches = [(scores[:300], y[:300]), (scores[300:], y[300:])]
+        rows = list(script["predictions"](Zoo(), batches, "cpu"))
+        assert [row[1] for row in rows] == scores.argmax(1).tolist()
+        assert [row[2] for row in rows] == [s[t] > s.min() for s, t in zip(scores, y, strict=True)]
+        script["write"](tmp_path / f"m{n}.csv", names, rows)
+        told.append(np.array([row[1] for row in rows]))
+    return sorted(tmp_path.glob("m*.csv")), y.numpy(), np.stack(told)
+
+
+def test_every_model_against_every_other(files, tmp_path):
+    paths, y, told = files
+    out, page = tmp_path / "c.json", tmp_path / "c.html"
+    words = ["compare", *map(str, paths), "--label", "y", "--prediction", "p", "--key", "image", "--quiet"]
+    words += ["--replicates", "20", "--json", str(out), "--html", str(page)]
+    with pytest.raises(SystemExit) as ended:
+        app(words)
+    assert not ended.value.code
+    found = json.loads(out.read_text("utf-8"))["matrices"]
+    counts = Counts.from_predictions(y, told, np.zeros(600, int), 6, 1)
+    for key, matrix in model_matrices(counts).items():
+        assert np.array(found[key], dtype=float) == pytest.approx(matrix)
+    assert np.array(found["cev"]).shape == (5, 5)
+    assert "Every model against every other" in page.read_text("utf-8")
+
+
+def test_the_file_has_a_line_for_each_image(files):
+    with files[0][0].open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 600
+    assert set(rows[0]) == {"image", "y", "p", "in_top5"}
+
+
+def test_a_missing_timm_is_told(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "timm", None)
+    monkeypatch.setattr(sys, "argv", ["timm_predictions.py", "images", "out"])
+    with pytest.raises(SystemExit, match="2"):
+        runpy.run_path(str(SCRIPT), run_name="__main__")
+    assert "pip install timm" in capsys.readouterr().err

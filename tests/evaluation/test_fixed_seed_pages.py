@@ -1,0 +1,216 @@
+"""The page of studies in S0's shape: every table and figure, the program, and real runs in small."""
+
+import json
+import runpy
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import evenhand
+from evenhand.evaluation.claims import read_claims
+from evenhand.evaluation.fixed_seed import compute, read_trained, together
+from evenhand.evaluation.fixed_seed.__main__ import main
+from evenhand.evaluation.fixed_seed.layout import RULES
+from evenhand.evaluation.fixed_seed.printed import from_published, from_table4, read_printed
+from evenhand.evaluation.replay.published import METRICS, Published
+from evenhand.report.figures.venn import PLACES, exclusive, venn
+from evenhand.report.fixed_seed_files import BEGIN, END, write_page
+from evenhand.study.driver import Options, run_study
+from evenhand.study.frame import Frame
+from evenhand.study.smoke import smoke_form
+from evenhand.study.spec import GroupingSpec, MethodSpec, NetEntry, Study, TaskSpec
+from evenhand.study.store import Store
+from evenhand.study.tasks import load_task
+
+world = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("fixed_seed_world.py"))))
+ROOT = Path(__file__).parents[2]
+KNOBS = {"n_train": 200, "n_validation": 50, "n_test": 300, "classes": 3}
+TINY = Study(
+    "fixed-seed-small", "In small",
+    tasks=(TaskSpec("synthetic", "three", KNOBS),),
+    groupings=(GroupingSpec(("a0",)),), nets=(NetEntry("mlp", options={"widths": [8]}),),
+    methods=(MethodSpec("erm", "S-Base"), MethodSpec("disc", "S-DD1"), MethodSpec("ind", "S-DI2")),
+    recipe={"epochs": 1, "batch_size": 32}, seeds=(0, 1, 2),
+)  # fmt: skip
+
+
+TINY = replace(TINY, smoke=smoke_form(TINY))
+
+
+def run(study, folder):
+    options = Options(folder, backend="inline", device="cpu", keep_predictions=True)
+    assert run_study(study, options).failed == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """Real runs: three techniques, three seeds."""
+    return run(TINY, tmp_path_factory.mktemp("fixed-seed") / "runs")
+
+
+@pytest.fixture
+def page(tmp_path):
+    path = tmp_path / "fixed-seed.md"
+    path.write_text(f"# A page\n\n{BEGIN}\nwhat was there\n{END}\n\nBy hand.\n")
+    return path
+
+
+def body_of(*studies):
+    return together([compute(study, printed=from_table4()) for study in studies], world.BENCH)
+
+
+def test_the_page_has_every_table_and_links_files_that_are_there(page, tmp_path):
+    seeds = world.study("seeds", repeat=False, seed=1)
+    files = write_page(body_of(world.study(), seeds), page, tmp_path / "results")
+    text = page.read_text("utf-8")
+    assert "what was there" not in text
+    assert text.endswith("By hand.\n")
+    for heading in ("Table 4 in shape", "Means", "Against the baseline", "What it costs", "What varies",
+                    "Is S-DI2 the best?", "One seed beside several", "Deterministic mode"):  # fmt: skip
+        assert f"# {heading}" in text, heading
+    for link in {part.split(")")[0] for part in text.split("](")[1:]}:
+        assert (page.parent / link).is_file(), link
+    assert (
+        "| S-UC | 16 | 41.3 | 36.9 | 46.3 | 9.4 | 2.4 | bird | 18.8 | 4.8 | 5.1 | 1.7 | 18.4 | 4.6 |" in text
+    )
+    assert "made on cuda (NVIDIA H200) with torch 2.11" in text
+    assert json.loads((tmp_path / "results" / "fixed-seed.json").read_text("utf-8"))["kind"] == "fixed-seed"
+    for svg in [path for path in files if path.suffix == ".svg"]:
+        ElementTree.fromstring(svg.read_text("utf-8"))
+
+
+def test_the_page_says_what_is_equal_and_what_is_short(page, tmp_path):
+    still = world.study(runs=5, still=list(world.WORLD), device="cpu (x86_64)")
+    write_page(body_of(still), page, tmp_path / "results")
+    text = page.read_text("utf-8")
+    assert "every MaxDiff is exactly 0" in text
+    assert "6 of 6 techniques have fewer runs than S0's 16: 5" in text
+    assert "ended in the same weights, to the bit" in text
+    assert "not tested" in text
+    assert not (tmp_path / "results" / "venn.svg").exists()  # nothing fell
+
+
+def test_the_picture_of_the_costs_has_the_published_counts():
+    """S0's 103 falls: 36, 54 and 15 with a cost, 20, 15 and 8 with two, 8 with all, 33 with none."""
+    counts = dict(zip(PLACES, (36, 54, 15, 20, 15, 8, 8), strict=True))
+    inside = {(0,): 36, (1,): 54, (2,): 15, (0, 1): 20, (0, 2): 15, (1, 2): 8, (0, 1, 2): 8}
+    assert counts == inside
+    apart = exclusive(inside)
+    assert apart == {(0,): 9, (1,): 34, (2,): 0, (0, 1): 12, (0, 2): 7, (1, 2): 0, (0, 1, 2): 8}
+    assert sum(apart.values()) + 33 == 103
+    drawn = ElementTree.fromstring(venn(("a", "b", "c"), inside, 33, title="costs"))
+    texts = [text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts == ["9", "34", "0", "12", "7", "0", "8", "a", "b", "c", "none: 33"]
+
+
+def test_published_runs_give_every_printed_cell():
+    """From any published values: here made up, with the authors' where they are at hand."""
+    rng = np.random.default_rng(0)
+    names = ("S-Base", "S-RS")
+    bias = {(name, metric): rng.uniform(0.1, 0.2, (16, 10)) for name in names for metric in METRICS}
+    printed = from_published(Published(names, bias, {name: rng.uniform(0.8, 0.9, 16) for name in names}))
+    found = printed.variance["S-RS", "ba"]["max_diff"]
+    assert found == pytest.approx(np.ptp(bias["S-RS", "ba"].mean(axis=1)))
+    assert printed.tests["S-RS", "ba"]["direction"] in ("+", "-", "NS")
+    assert printed.cost["S-RS"]["accuracy"] in ("+", "-", "NS")
+    if read_printed().whole:
+        assert read_printed().variance["S-DI2", "eotp"]["mean"] == pytest.approx(0.010, abs=5e-4)
+
+
+def test_the_page_of_the_repository_has_the_rules_and_the_markers():
+    text = (ROOT / "docs" / "studies" / "fixed-seed.md").read_text("utf-8")
+    flat = " ".join(text.split())
+    assert all(f"**{name}**: {rule}" in flat for name, rule in RULES.items())
+    assert (text.count(BEGIN), text.count(END)) == (1, 1)
+    assert [row["id"] for row in read_claims(ROOT / "docs" / "claims.csv") if row["id"] in RULES] == list(
+        RULES
+    )
+
+
+# -- real runs ---------------------------------------------------------------------------------------------
+def test_the_program_writes_the_page_of_real_runs(small, page, tmp_path, capsys):
+    assert main([str(small), "--page", str(page), "--out", str(tmp_path / "results")]) == 0
+    text = page.read_text("utf-8")
+    assert "9 of 9 runs are done; made on cpu" in text
+    assert "The runs of a technique differ in their seed." in text
+    assert (tmp_path / "results" / "tests.csv").read_text("utf-8").count("\n") == 1 + 2 * 7
+
+
+def test_the_program_refuses_what_is_no_page_and_no_benchmark(small, tmp_path, capsys):
+    assert main([str(small), "--page", str(tmp_path / "none.md")]) == 2
+    assert "fixed seed: begin" in capsys.readouterr().err
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text("{}")
+    assert main([str(small), "--page", str(tmp_path / "none.md"), "--benchmark", str(wrong)]) == 2
+    assert "deterministic_mode.py" in capsys.readouterr().err
+
+
+def test_the_program_fills_claims_and_not_from_runs_in_small(small, page, tmp_path, capsys):
+    claims, bench = tmp_path / "claims.csv", tmp_path / "bench.json"
+    claims.write_text((ROOT / "docs" / "claims.csv").read_text("utf-8"), encoding="utf-8")
+    bench.write_text(json.dumps(world.BENCH))
+    given = ["--page", str(page), "--claims", str(claims), "--benchmark", str(bench)]
+    assert main([str(small), *given]) == 0
+    rows = {row["id"]: row for row in read_claims(claims)}
+    assert rows["S0.14"]["verdict"] == rows["S0.15"]["verdict"] == "holds"
+    before = {row["id"]: row for row in read_claims(ROOT / "docs" / "claims.csv")}
+    assert rows["S0.12"] == before["S0.12"]  # runs on a CPU do not speak to it
+    smoke = run(smoke_form(TINY), tmp_path / "smoke")
+    assert main([str(smoke), *given]) == 2
+    assert "in small" in capsys.readouterr().err
+
+
+def audited(store, frame, technique):
+    """The several-runs audit of the prediction files of a technique's runs."""
+    task = load_task("synthetic", KNOBS)
+    test = task.rows("test").numpy()
+    rows = read_trained(frame)[0].rows[technique]
+    guesses = [store.predictions(frame.columns["id"][row])["test"].argmax(axis=1) for row in rows]
+    groups = np.array(task.attributes[0].codes)[test]
+    return evenhand.audit(
+        task.y.numpy()[test], np.stack(guesses), groups, metrics=list(METRICS), convention="artifact",
+        replicates=0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("technique", ["S-Base", "S-DI2"])
+def test_the_several_runs_audit_finds_the_spread_of_the_study(small, technique):
+    with Store.open(small, readonly=True) as store:
+        frame = Frame.open(store)
+        found = audited(store, frame, technique)
+        one = compute(store, printed=from_table4())["sets"][0]
+    for metric in METRICS:
+        row = next(r for r in one["variance"] if (r["technique"], r["metric"]) == (technique, metric))
+        runs = found.metrics[metric].runs
+        assert runs.values == pytest.approx(one["values"][technique][metric])
+        assert (runs.n, runs.mean, runs.std) == pytest.approx((3, row["mean"], row["stdev"]))
+        assert (runs.min, runs.max, runs.maxdiff) == pytest.approx((row["min"], row["max"], row["max_diff"]))
+        assert max(runs.per_class_maxdiff) == pytest.approx(row["class_max_diff"])
+
+
+def test_identical_runs_on_a_cpu_are_equal_and_the_audit_says_so(small, tmp_path):
+    """Each in a process of its own, as studies make them; the seeds of the other study do vary."""
+    alike = replace(TINY, name="alike", methods=TINY.methods[:1], seeds=(0,), repeats=2,
+                    vary=("kernels", "reduction"), smoke=None)  # fmt: skip
+    folder = tmp_path / "alike"
+    options = Options(folder, backend="local", device="cpu", workers=1, keep_predictions=True)
+    assert run_study(alike, options).done == 2
+    with Store.open(folder, readonly=True) as store, Store.open(small, readonly=True) as seeds:
+        found = audited(store, Frame.open(store), "S-Base")
+        body = together([compute(each, printed=from_table4()) for each in (store, seeds)])
+    one = body["studies"][0]["sets"][0]
+    assert (one["kind"], one["varying"][0]["weights"], one["varying"][0]["outcomes"]) == ("identical", 1, 1)
+    for metric in METRICS:
+        runs = found.metrics[metric].runs
+        assert (runs.n, runs.std, runs.maxdiff) == (2, 0, 0)
+        row = next(row for row in one["variance"] if row["metric"] == metric)
+        assert (row["stdev"], row["max_diff"], row["class_max_diff"]) == (0, 0, 0)
+        assert runs.mean == pytest.approx(row["mean"])
+    same = [row for row in body["ratios"] if row["technique"] == "S-Base"]
+    assert {row["ratio"] for row in same} == {0.0}
+    assert all(row["seeds_std"] > 0 for row in same)

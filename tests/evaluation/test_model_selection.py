@@ -1,0 +1,215 @@
+"""model-selection: matrices and top-5 against references, similar pairs, both rules, page and claims."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_rel
+from sklearn.metrics import confusion_matrix, top_k_accuracy_score
+
+from evenhand.errors import InputError
+from evenhand.evaluation.claims import read_claims
+from evenhand.evaluation.model_selection import judging, layout
+from evenhand.evaluation.model_selection.__main__ import main
+from evenhand.evaluation.model_selection.answers import answers
+from evenhand.evaluation.model_selection.page import answers as told
+from evenhand.evaluation.model_selection.page import figures
+from evenhand.evaluation.model_selection.study import compute, of_zoo
+from evenhand.evaluation.model_selection.zoo import Zoo, read_zoos
+from evenhand.evaluation.values import plain
+from evenhand.metrics.counts import Counts
+from evenhand.report.marked_page import marks_of
+from evenhand.study.driver import Options, run_study
+from evenhand.study.read import read_study
+from evenhand.study.spec import GroupingSpec, MethodSpec, NetEntry, Study, TaskSpec
+from evenhand.study.store import Store
+from evenhand.study.tasks import load_task
+from evenhand.study.validate import check_study
+from evenhand.train.recipe import Recipe
+
+ROOT = Path(__file__).parents[2]
+STUDIES = (
+    "model-selection",
+    "model-selection-cifar10",
+    "model-selection-fairface",
+    "model-selection-cifar100",
+)
+BEGIN, END = marks_of("numbers")
+
+
+def table(rng, right, twist=0.0, n=3000, classes=5):
+    """A table of truths and predictions; `twist` moves errors to the first class."""
+    cells = np.zeros((1, classes, classes), dtype=int)
+    for truth in range(classes):
+        own = right - (twist if truth == 0 else 0)
+        hit = rng.binomial(n, own)
+        others = [k for k in range(classes) if k != truth]
+        shares = np.array([1 + 8 * twist * (k == 1) for k in others], dtype=float)
+        cells[0, truth, truth] = hit
+        cells[0, truth, others] = rng.multinomial(n - hit, shares / shares.sum())
+    return cells
+
+
+def zoo(seeds=6, twist=0.3):
+    """Four models: the best, two alike of which one is twisted, and a large one."""
+    rng = np.random.default_rng(0)
+    rights = ((0.95, 0.0), (0.85, 0.0), (0.85 + twist / 5, twist), (0.85, 0.0))
+    counts = {
+        part: Counts.from_table(np.stack([[table(rng, *kind) for _ in range(seeds)] for kind in rights]))
+        for part in ("validation", "test")
+    }
+    return Zoo(
+        "made up", ("best", "even", "twisted", "large"), tuple(range(seeds)), tuple("abcde"), counts,
+        np.full((4, seeds), np.nan), (5000, 1000, 1200, 9000), (1, 28, 28),
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def task():
+    return plain(of_zoo(zoo()))
+
+
+def test_a_cell_is_worked_out_from_scikit_learns_table(task):
+    made = zoo()
+    names = [row["model"] for row in task["models"]]
+    assert names[task["base"]] == names[0] == "best"
+    i, j = names.index("best"), names.index("twisted")
+    found = []
+    for seed in range(6):
+        rates = []
+        for place in (0, 2):
+            cells = np.asarray(made.counts["test"].table)[place, seed, 0]
+            y, p = np.repeat([[a, b] for a in range(5) for b in range(5)], cells.ravel(), axis=0).T
+            found_cells = confusion_matrix(y, p)
+            tp, actual, predicted = np.diag(found_cells), found_cells.sum(1), found_cells.sum(0)
+            rates.append(((predicted - tp) / (found_cells.sum() - actual), 1 - tp / actual))
+        changes = [(other - base) / base for base, other in zip(*rates, strict=True)]
+        found.append(sum(change.var() for change in changes))
+    assert task["matrices"]["cev"][i][j] == pytest.approx(np.mean(found))
+    change = task["models"][j]["top1"] - task["models"][i]["top1"]
+    assert task["matrices"]["accuracy_change"][i][j] == pytest.approx(change)
+    for matrix in task["matrices"].values():
+        assert [matrix[n][n] for n in range(4)] == [0, 0, 0, 0]
+
+
+def test_a_twisted_model_is_singled_out_by_the_rule(task):
+    (pair,) = task["pairs"]  # "large" has too many parameters, "best" is the base
+    assert {pair["first"], pair["second"]} == {"even", "twisted"}
+    assert pair["singled_out"] == "twisted"
+    assert pair["worse"] is True
+    assert task["choice"] == {"pairs": 1, "apart": 1, "worse": 1, "verdict": "holds"}
+
+
+def test_p_values_are_those_of_scipys_paired_test():
+    rng = np.random.default_rng(3)
+    one, other = rng.normal(size=(2, 7))
+    assert judging._p(one - other) == pytest.approx(ttest_rel(one, other).pvalue)
+    assert np.isnan(judging._p(np.zeros(3)))
+
+
+def test_models_without_a_twist_are_not_told_apart():
+    found = of_zoo(zoo(twist=0.0))
+    assert found["choice"]["apart"] == 0
+    assert found["choice"]["verdict"] == "cannot tell"
+
+
+def test_the_rule_for_many_classes():
+    near = {key: {"low": 0.8, "high": 0.9} for key in ("cev", "sde")}
+    assert judging._of_agreement(near, 0.05, 100) == "holds"
+    assert judging._of_agreement(near, 0.05, 99) == "cannot tell"
+    assert judging._of_agreement(near, 0.2, 100) == "cannot tell"
+    assert judging._of_agreement(near, 0.6, 100) == "does not"
+    assert judging._of_agreement(near | {"sde": {"low": 0.1, "high": 0.6}}, 0.05, 100) == "does not"
+
+
+def test_one_seed_and_no_validation_rows_are_no_accident():
+    whole = zoo(seeds=1)
+    found = plain(of_zoo(replace(whole, counts={"test": whole.counts["test"]})))
+    assert found["agreement"]["verdict"] == "cannot tell"
+    assert found["choice"]["verdict"] == "cannot tell"
+    body = {
+        "tasks": [found],
+        "title": "t",
+        "evenhand": "0",
+        "done": 4,
+        "planned": 4,
+        "seeds": [0],
+        "name": "n",
+    }
+    assert "cannot be told" in told(body, "r")
+    assert answers(body)["S2.8"]["verdict"] == "cannot tell"
+
+
+def test_figures_are_one_for_each_matrix(task):
+    drawn = figures({"tasks": [task]})
+    assert len(drawn) == 3
+    assert all(svg.count("<rect") == 16 for svg in drawn.values())
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("zoo")
+    nets = tuple(NetEntry("mlp", name=f"mlp {w}", options={"widths": (w,)}) for w in (4, 16))
+    knobs = {"classes": 8, "n_train": 300, "n_validation": 300, "n_test": 300}
+    study = check_study(
+        Study("zoo", "A zoo", tasks=(TaskSpec("synthetic", knobs=knobs),), groupings=(GroupingSpec(("a0",)),),
+              nets=nets, methods=(MethodSpec("erm"),), seeds=(0, 1), predictions=True,
+              recipe=Recipe(epochs=2, batch_size=64))
+    )  # fmt: skip
+    run_study(study, Options(out=folder, backend="inline", device="cpu"), lambda status: None)
+    return folder
+
+
+def test_a_trained_zoo_is_read_from_its_store(store, tmp_path):
+    with Store.open(store, readonly=True) as opened:
+        (found,) = read_zoos(opened)
+        table, body = opened.table(), compute(opened)
+        spec = table["spec"][0]
+        scores = opened.predictions(table["id"][0])["test"]
+    data = load_task(spec["data"], spec["knobs"])
+    y = np.asarray(data.y)[np.asarray(data.rows("test"))]
+    place, seed = found.models.index(table["net"][0]), found.seeds.index(table["seed"][0])
+    assert found.top5[place, seed] == pytest.approx(top_k_accuracy_score(y, scores, k=5, labels=range(8)))
+    inputs = data.input_shape[0]
+    assert found.parameters == tuple((inputs + 1) * w + (w + 1) * 8 for w in (4, 16))
+    right = np.trace(np.asarray(found.counts["test"].table)[place, seed, 0]) / 300
+    assert right == pytest.approx((scores.argmax(1) == y).mean())
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{BEGIN}\n{END}\nafter\n", encoding="utf-8")
+    assert main([str(store), "--page", str(page), "--results", str(tmp_path / "r")]) == 0
+    text = page.read_text("utf-8")
+    assert text.startswith("before")
+    assert "mlp 16" in text
+    assert (tmp_path / "r" / "cells.csv").read_text("utf-8").count("\n") == 1 + 2
+    assert body["tasks"][0]["classes"] == 8
+
+
+def test_unfinished_models_are_refused_or_named():
+    from evenhand.evaluation.model_selection.zoo import _finished
+
+    assert _finished({("a", 0): 1, ("b", 0): 2, ("c", 0): -1, ("a", 1): 3, ("b", 1): -1}) == (
+        ("a", "b"),
+        (0,),
+    )
+    with pytest.raises(InputError, match="no seed is finished for all models"):
+        _finished({("a", 0): 1, ("b", 1): 2})
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_studies_have_twelve_models_and_keep_scores(name):
+    study = read_study(name)
+    assert len(study.nets) == 12
+    assert study.predictions
+    assert len(study.seeds) >= 3
+    assert set(study.claims) == {"S2.7", "S2.8"}
+
+
+def test_the_published_page_is_that_of_the_rules():
+    text = (ROOT / "docs" / "studies" / f"{layout.NAME}.md").read_text("utf-8")
+    for number in (layout.SIMILAR_ACCURACY, layout.SIMILAR_SIZE, layout.AGREEING, layout.MANY_CLASSES):
+        assert str(number) in text
+    claims = {row["id"]: row for row in read_claims(ROOT / "docs" / "claims.csv")}
+    assert claims["S2.7"]["study"] in STUDIES
+    if claims["S2.7"]["study"] == layout.NAME:
+        assert claims["S2.7"]["runs"] == "60"

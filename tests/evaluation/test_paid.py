@@ -1,0 +1,164 @@
+"""Who paid: exact tests, intervals over rows, CEV within groups, against hand counts and references."""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, ttest_1samp
+
+import evenhand
+from evenhand.evaluation.comparison import Rows
+from evenhand.evaluation.module_predictions import predicted_classes
+from evenhand.evaluation.options import Options
+from evenhand.evaluation.paid import mcnemar_p, mean_p, payments, who_paid
+from evenhand.evaluation.row_bootstrap import RowBootstrap, reach_of
+from evenhand.metrics.counts import Counts
+from evenhand.metrics.pairs import measure
+
+
+def world(n=3000, classes=4, seed=0):
+    """Rows whose base errs in a tenth, and an alternative that gives up class 2 in group 1."""
+    rng = np.random.default_rng(seed)
+    y, g = rng.integers(0, classes, n), rng.integers(0, 2, n)
+    base = np.where(rng.random(n) < 0.1, rng.integers(0, classes, n), y)
+    hurt = (y == 2) & (g == 1) & (rng.random(n) < 0.4)
+    return Rows(y, {"base": base, "small": np.where(hurt, 0, base)}, tuple("abcd"), g, ("m", "f"))
+
+
+def test_the_class_and_the_group_that_paid_are_named_and_no_others():
+    paid = who_paid(world(), "base", "small", Options())
+    assert [one.verdict for one in paid.classes] == ["not shown", "not shown", "paid", "not shown"]
+    assert [one.verdict for one in paid.groups] == ["not shown", "paid"]
+    assert [one.name for one in paid.cells if one.verdict == "paid"] == ["c · f"]
+    assert [one.name for one in paid.shown] == ["c", "f"]
+
+
+def test_shares_are_those_of_the_rows():
+    rows = world()
+    paid = who_paid(rows, "base", "small", Options())
+    for k, one in enumerate(paid.classes):
+        inside = rows.y == k
+        for name, value in (("base", one.base), ("small", one.value)):
+            assert value == pytest.approx((rows.predictions[name] == rows.y)[inside].mean())
+        assert one.n == inside.sum()
+        assert one.low <= one.difference <= one.high
+    inside = rows.ids == 1
+    assert paid.groups[1].value == pytest.approx((rows.predictions["small"] == rows.y)[inside].mean())
+
+
+def test_cev_and_sde_of_a_group_are_those_of_its_rows_alone():
+    rows = world()
+    paid = who_paid(rows, "base", "small", Options())
+    inside = rows.ids == 1
+    counts = [
+        Counts.from_predictions(
+            rows.y[inside], rows.predictions[name][inside], np.zeros(inside.sum(), int), 4, 1
+        )
+        for name in ("base", "small")
+    ]
+    for key in ("cev", "sde", "cev_norm", "sde_norm"):
+        found = paid.groups[1].pairs[key]
+        assert found.value == pytest.approx(measure(key, *counts).value)
+        assert found.low <= found.value <= found.high
+
+
+@pytest.mark.parametrize(("lost", "won"), [(0, 0), (6, 0), (10, 2), (7, 7), (30, 12), (1, 0)])
+def test_mcnemar_is_the_binomial_test(lost, won):
+    expected = binomtest(lost, lost + won).pvalue if lost + won else 1.0
+    assert float(mcnemar_p(lost, won)) == pytest.approx(expected)
+
+
+def test_the_mean_of_runs_is_tested_by_student():
+    values = np.random.default_rng(0).normal(0.1, 1.0, 50)
+    code = np.repeat([0, 1], 25)
+    expected = [ttest_1samp(values[code == k], 0.0).pvalue for k in (0, 1)]
+    assert mean_p(values, code, 2) == pytest.approx(expected)
+    assert mean_p(values, code, 2, np.full(50, 3.0)) == pytest.approx(expected)  # equal weights weigh nothing
+
+
+def test_an_interval_over_rows_is_that_of_a_proportion():
+    rng = np.random.default_rng(1)
+    y = np.zeros(900, dtype=int)
+    y[:450] = 1
+    guess = np.where(rng.random(900) < 0.2, 1 - y, y)
+    found = RowBootstrap(y, np.zeros(900, dtype=int), 2, 1, replicates=2000).rates(guess[None])
+    low, high = reach_of(found.accuracy[:, 0, -1])
+    right = (guess == y).mean()
+    half = 1.96 * np.sqrt(right * (1 - right) / 900)
+    assert high - right == pytest.approx(half, rel=0.08)
+    assert right - low == pytest.approx(half, rel=0.08)
+
+
+def test_rows_of_unknown_group_count_for_classes_and_for_no_group():
+    rows = world()
+    ids = rows.ids.copy()
+    ids[:500] = -1
+    unknown = Rows(rows.y, rows.predictions, rows.classes, ids, rows.group_names)
+    paid, whole = (who_paid(each, "base", "small", Options()) for each in (unknown, rows))
+    assert [one.base for one in paid.classes] == [one.base for one in whole.classes]
+    assert sum(one.n for one in paid.groups) == len(rows.y) - 500
+
+
+def test_a_class_without_rows_is_undefined_and_an_equal_model_hurts_nobody():
+    y = np.array([0, 0, 1, 1])
+    rows = Rows(y, {"base": y, "same": y}, ("a", "b", "c"), np.zeros(4, int), ("all",))
+    paid = who_paid(rows, "base", "same", Options())
+    assert np.isnan(paid.classes[2].base)
+    assert np.isnan(paid.classes[2].p)
+    assert {one.verdict for one in (*paid.classes, *paid.groups)} == {"not shown"}
+    assert (
+        paid.groups[0].pairs["cev"].reason
+        == "no class has both error rates in this group, above 0 with the base"
+    )
+
+
+def test_several_runs_and_no_intervals():
+    rows = world()
+    runs = {name: np.stack([own, own]) for name, own in rows.predictions.items()}
+    twice = Rows(rows.y, runs, rows.classes, rows.ids, rows.group_names)
+    paid = payments(twice, "base", ["small"], Options(replicates=0))["small"]
+    assert paid.classes[2].difference == pytest.approx(
+        who_paid(rows, "base", "small", Options()).classes[2].difference
+    )
+    assert paid.classes[2].verdict == "paid"
+    assert np.isnan(paid.classes[2].low)
+
+
+def test_weights_weigh():
+    rows = world()
+    weights = np.where(rows.y == 2, 2.0, 1.0)
+    weighted = Rows(rows.y, rows.predictions, rows.classes, rows.ids, rows.group_names, weights)
+    one = who_paid(weighted, "base", "small", Options()).groups[1]
+    inside = rows.ids == 1
+    right = (rows.predictions["small"] == rows.y)[inside]
+    assert one.value == pytest.approx(np.average(right, weights=weights[inside]))
+
+
+def test_a_comparison_says_who_paid_and_so_does_its_report():
+    rows = world()
+    groups = np.array(rows.group_names)[rows.ids]
+    found = evenhand.compare(rows.y, dict(rows.predictions), groups={"sex": groups})
+    body = found.to_dict()
+    assert [one["name"] for one in body["paid"]["small"]["classes"] if one["verdict"] == "paid"] == ["2"]
+    assert body["paid"]["small"]["groups"][1]["cev"]["low"] is not None
+    page = found.to_html()
+    assert 'id="paid"' in page
+    assert "Paid for" in page
+    assert "class in group" in page
+
+
+def test_modules_are_asked_at_rest_and_left_as_they_were():
+    import torch
+
+    class Odd(torch.nn.Module):
+        def forward(self, x):
+            assert not self.training
+            return (x, "features")
+
+    module = torch.nn.Sequential(Odd())
+    module[0].training = True
+    x = torch.tensor([[0.0, 1.0], [1.0, 0.0], [0.2, 0.1]])
+    assert predicted_classes(module, x, batch_size=2).tolist() == [1, 0, 0]
+    assert module.training
+    assert module[0].training
+    assert predicted_classes(torch.nn.Flatten(0), torch.tensor([[0.5], [-0.5]])).tolist() == [1, 0]
+    with pytest.raises(evenhand.errors.InputError, match="one row of logits"):
+        predicted_classes(torch.nn.Flatten(0), torch.zeros(3, 2))
