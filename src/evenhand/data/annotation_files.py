@@ -15,7 +15,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from evenhand.data.cache import data_folders, sha256
+from evenhand.data.cache import sha256
+from evenhand.data.folder_listing import named_folder
 from evenhand.data.label_table import read_label_table
 from evenhand.errors import InputError
 
@@ -35,14 +36,7 @@ CONVERT = (
 
 def annotated_folder(folder: str | Path | None, names: Sequence[str], title: str, where: str) -> Path:
     """The folder that the user names, or one of these names inside EVENHAND_DATA; else what is to be done."""
-    if folder is not None:
-        if not Path(folder).is_dir():
-            raise InputError(f"there is no folder {folder}; to have {title}, {where}")
-        return Path(folder)
-    for place in (base / name for base in data_folders() for name in names):
-        if place.is_dir():
-            return place
-    raise InputError(f"{title} is not here, and this package does not fetch it. To have it, {where}")
+    return named_folder(folder, names, title, where, why="this package does not fetch it")
 
 
 def first_folder(root: Path, names: Sequence[str], what: str, where: str) -> Path:

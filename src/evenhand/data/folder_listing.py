@@ -13,7 +13,13 @@ from evenhand.errors import InputError
 LISTING = "names and sizes of the images"  # under which a card keeps the checksum
 
 
-def named_folder(folder: str | Path | None, names: Sequence[str], title: str, where: str) -> Path:
+def named_folder(
+    folder: str | Path | None,
+    names: Sequence[str],
+    title: str,
+    where: str,
+    why: str = "its terms do not let a program fetch it",
+) -> Path:
     """The folder that the user names, or one of these names inside EVENHAND_DATA; else what is to be done."""
     if folder is not None:
         if not Path(folder).is_dir():
@@ -22,7 +28,7 @@ def named_folder(folder: str | Path | None, names: Sequence[str], title: str, wh
     for place in (base / name for base in data_folders() for name in names):
         if place.is_dir():
             return place
-    raise InputError(f"{title} is not here, and its terms do not let a program fetch it. To have it, {where}")
+    raise InputError(f"{title} is not here, and {why}. To have it, {where}")
 
 
 def images_below(root: Path) -> list[Path]:

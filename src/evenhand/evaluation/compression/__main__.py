@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.errors import InputError
-from evenhand.evaluation.claims import refuse_small, update
+from evenhand.evaluation.claims import update
 from evenhand.evaluation.compression.study import compute, together
 from evenhand.evaluation.many_attributes.claims import answers
-from evenhand.study.store import Store
+from evenhand.evaluation.page_folders import read_studies, tell_written
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,7 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--claims", help="claims file whose rows are filled from the runs")
     chosen = parser.parse_args(arguments)
     try:
-        body = together([_study(folder, bool(chosen.claims)) for folder in chosen.folders])
+        studies = read_studies(chosen.folders, compute, whole=bool(chosen.claims))
+        body = together(studies)
         written = _write(body, chosen.page, chosen.out or chosen.page.with_suffix(""))
         if chosen.html:
             written += _write_html(body, chosen.html)
@@ -40,15 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    _tell(f"written: {written[0]} and {len(written) - 1} files that it links")
+    tell_written(written)
     return 0
-
-
-def _study(folder: Path, whole: bool) -> dict[str, Any]:
-    with Store.open(folder, readonly=True) as store:
-        if whole:
-            refuse_small(store.study())
-        return compute(store, lambda words: _tell(f"{folder.name}: {words}"))
 
 
 def _write(body: dict[str, Any], page: Path, out: Path) -> list[Path]:
@@ -62,10 +56,6 @@ def _write_html(body: dict[str, Any], file: Path) -> list[Path]:
     from evenhand.report.marked_page import written
 
     return [written(file, render(body))]
-
-
-def _tell(words: str) -> None:
-    sys.stderr.write(f"{words}\n")
 
 
 if __name__ == "__main__":

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.errors import InputError
-from evenhand.evaluation.claims import refuse_small, update
+from evenhand.evaluation.claims import update
 from evenhand.evaluation.fixed_seed.benchmark import read_benchmark
 from evenhand.evaluation.fixed_seed.claims import answers
 from evenhand.evaluation.fixed_seed.study import compute, together
-from evenhand.study.store import Store
+from evenhand.evaluation.page_folders import read_studies, tell_written
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,32 +33,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     try:
         bench = read_benchmark(chosen.benchmark) if chosen.benchmark else None
-        body = together([_study(folder, bool(chosen.claims)) for folder in chosen.folders], bench)
+        studies = read_studies(chosen.folders, compute, whole=bool(chosen.claims))
+        body = together(studies, bench)
         written = _write(body, chosen.page, chosen.out or chosen.page.with_suffix(""))
         if chosen.claims:
             update(chosen.claims, answers(body))
     except InputError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    _tell(f"written: {written[0]} and {len(written) - 1} files that it links")
+    tell_written(written)
     return 0
-
-
-def _study(folder: Path, whole: bool) -> dict[str, Any]:
-    with Store.open(folder, readonly=True) as store:
-        if whole:
-            refuse_small(store.study())
-        return compute(store, lambda words: _tell(f"{folder.name}: {words}"))
 
 
 def _write(body: dict[str, Any], page: Path, out: Path) -> list[Path]:
     from evenhand.report.fixed_seed_files import write_page
 
     return write_page(body, page, out)
-
-
-def _tell(words: str) -> None:
-    sys.stderr.write(f"{words}\n")
 
 
 if __name__ == "__main__":

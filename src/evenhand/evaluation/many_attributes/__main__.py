@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.errors import InputError
-from evenhand.evaluation.claims import refuse_small, update
+from evenhand.evaluation.claims import update
 from evenhand.evaluation.many_attributes.claims import answers
 from evenhand.evaluation.many_attributes.study import compute, together
-from evenhand.study.store import Store
+from evenhand.evaluation.page_folders import read_studies, tell_written
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,31 +30,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--claims", help="claims file whose rows are filled from the runs")
     chosen = parser.parse_args(arguments)
     try:
-        body = together([_study(folder, bool(chosen.claims)) for folder in chosen.folders])
+        studies = read_studies(chosen.folders, compute, whole=bool(chosen.claims))
+        body = together(studies)
         written = _write(body, chosen.page, chosen.out or _beside(chosen))
         if chosen.claims:
             update(chosen.claims, answers(body, chosen.claims))
     except InputError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    _tell(f"written: {written[0]} and {len(written) - 1} files that it links")
+    tell_written(written)
     return 0
 
 
 def _beside(chosen: argparse.Namespace) -> Path:
     found: Path = chosen.page.with_suffix("") if chosen.page else chosen.folders[0]
     return found
-
-
-def _study(folder: Path, whole: bool) -> dict[str, Any]:
-    with Store.open(folder, readonly=True) as store:
-        if whole:
-            refuse_small(store.study())
-        return compute(store, lambda words: _tell(f"{folder.name}: {words}"))
-
-
-def _tell(words: str) -> None:
-    sys.stderr.write(f"{words}\n")
 
 
 def _write(body: dict[str, Any], page: Path | None, out: Path) -> list[Path]:
