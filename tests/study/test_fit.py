@@ -14,6 +14,8 @@ from tests.study.test_plan import a_run
 
 from evenhand.errors import InputError
 from evenhand.evaluation.study.summary import summarise
+from evenhand.report.study_body import completed
+from evenhand.report.study_words import study_sentences
 from evenhand.study import fit_process
 from evenhand.study.backends.base import Job
 from evenhand.study.driver import Options, run_study
@@ -110,6 +112,8 @@ def test_the_report_says_so_instead_of_testing(identical):
     assert any("what may differ between them: kernels, reduction" in note for note in body["notes"])
     assert not any("intervals over seeds are wide" in note for note in body["notes"])  # there are none
     assert body["budget"]["words"].endswith("2 identical runs")
+    first = study_sentences(completed(body))[0]
+    assert first.startswith("The identical runs of every method are equal to the bit")
     methods = {entry["method"]: entry for entry in body["problems"][0]["methods"]}
     found = methods["DI1"]
     assert found["n"] == 2

@@ -20,7 +20,7 @@ DEFAULTS: dict[str, Any] = {
     "name": "study", "title": "", "about": "", "created": None, "evenhand": None, "spec": {}, "metrics": [],
     "accuracy": "acc", "base": "", "confidence": 0.95, "part": "test", "selection": {}, "tests": {},
     "problems": [], "ranks": {}, "leaders": [], "variance": [], "cost": [], "spearman": [], "settings": [],
-    "environment": {}, "notes": [], "budget": {}, "state": {},
+    "environment": {}, "notes": [], "budget": {}, "state": {}, "equal_runs": False,
 }
 STATE = {"planned": 0, "done": 0, "failed": 0, "waiting": 0, "finished": True, "failures": []}
 BUDGET: dict[str, Any] = {"equal": None, "words": "", "seconds": None, "methods": []}

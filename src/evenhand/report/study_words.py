@@ -49,6 +49,11 @@ def _problems(body: Json) -> list[str]:
 def _uncompared(body: Json, every: Sequence[Json]) -> str:
     """Why nothing is compared, or what the comparisons lack."""
     base = isolated(body["base"])
+    if body["equal_runs"]:
+        return (
+            "The identical runs of every method are equal to the bit: each counts as one run, and "
+            f"whether a method differs from {base} over other seeds cannot be told from them."
+        )
     if every:
         return f"There are not enough runs to tell whether any method differs from {base} in any metric."
     alone = len({entry["method"] for problem in body["problems"] for entry in problem["methods"]}) == 1

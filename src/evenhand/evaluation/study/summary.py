@@ -50,6 +50,7 @@ def summarise(store: Any, *, replicates: int = 200, progress: Progress | None = 
         "leaders": leaders(setup, against), "variance": variance_rows(setup, rows),
         "cost": costs(setup, single), "spearman": spearman_matrices(setup), "settings": _settings(setup),
         "environment": environment(frame), "notes": notes(setup, spent, problems),
+        "equal_runs": bool(setup.arms) and all(arm.equal for arm in setup.arms),
     }  # fmt: skip
     clean: dict[str, Any] = plain(body)
     for number, problem in enumerate(clean["problems"]):  # plain from the start: they are the bulk of it
