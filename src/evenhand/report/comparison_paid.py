@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evenhand.report.names import isolated
+from evenhand.report.names import isolated, listed
 from evenhand.report.numbers import number
 
 Json = Mapping[str, Any]
@@ -26,11 +26,12 @@ def paid_rows(comparison: Json) -> list[dict[str, Any]]:
 
 
 def paid_sentence(comparison: Json) -> str:
-    """Who surely lost by the alternative that hurt most, or that nobody is shown to have.
+    """Who surely lost by the alternative that hurt most, and by which others; or that nobody is shown to.
 
-    >>> one = {"name": "cat", "difference": -0.2, "verdict": "paid"}
-    >>> paid_sentence({"paid": {"small": {"classes": [one], "groups": []}}})
-    'Paid for small: class “cat” (−0.200).'
+    >>> cat = {"name": "cat", "difference": -0.2, "verdict": "paid"}
+    >>> dog = {"name": "dog", "difference": -0.1, "verdict": "paid"}
+    >>> paid_sentence({"paid": {"small": {"classes": [cat]}, "tiny": {"classes": [dog]}}})
+    'Paid for small: class “cat” (−0.200). Some paid for tiny too.'
     """
     paid = comparison.get("paid") or {}
     if not any(entry.get("classes") for entry in paid.values()):
@@ -42,7 +43,9 @@ def paid_sentence(comparison: Json) -> str:
     told = [f"{kind} “{isolated(str(one['name']))}” ({number(one['difference'], signed=True)})"
             for kind, one in by[model][:NAMED]]  # fmt: skip
     more = len(by[model]) - NAMED
-    return f"Paid for {isolated(model)}: {', '.join(told)}{f' and {more} more' if more > 0 else ''}."
+    others = [isolated(name) for name in by if by[name] and name != model]
+    too = f" Some paid for {listed(others)} too." if others else ""
+    return f"Paid for {isolated(model)}: {', '.join(told)}{f' and {more} more' if more > 0 else ''}.{too}"
 
 
 def _payers(entry: Json) -> list[tuple[str, Json]]:
