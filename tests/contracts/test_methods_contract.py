@@ -21,6 +21,7 @@ from evenhand.nets import NetSpec
 from evenhand.records import Needs
 from evenhand.train.building import networks_of
 from evenhand.train.recipe import Recipe
+from evenhand.train.recorded import SWITCH, Recorded
 from evenhand.train.runs import Run
 from evenhand.train.trainer import Trainer
 
@@ -240,6 +241,35 @@ def test_a_stack_equals_its_runs_one_by_one(key, kind, tasks):
             assert torch.allclose(stack.state[name][place].double(), value.double(), atol=1e-10, rtol=0)
         one, many = single.scores(single.train)[0], stack.scores(stack.train)[place]
         assert (one - many).abs().max().item() <= 1e-10
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("stacked", [False, True], ids=["alone", "stacked"])
+@pytest.mark.parametrize("kind", ["binary", "classes", "labels"])
+@pytest.mark.parametrize("key", KEYS)
+def test_recorded_steps_end_where_plain_ones_do(key, kind, stacked, tasks, monkeypatch):
+    task = seen_by(key, tasks[kind])
+    if not serves(key, task):
+        return
+    if stacked and not METHODS[key].needs.stackable:
+        pytest.skip("says of itself that it cannot be stacked")
+    made: list[Recorded] = []
+    begin = Recorded.__init__
+    monkeypatch.setattr(Recorded, "__init__", lambda own, *a, **k: made.append(own) or begin(own, *a, **k))
+    ends = []
+    for switch in ("0", "1"):
+        monkeypatch.setenv(SWITCH, switch)
+        runs = [Run(brief(key), seed) for seed in ((3, 4) if stacked else (3,))]
+        recipe = Recipe(epochs=3, batch_size=16, precision="float64", rate=0.01, compile=False)
+        net = net_for(key, widths=(12, 8), dropout=0.2)
+        ends.append(Trainer(runs, [task], net, recipe, protect=protect_of(task), device="cuda").fit())
+        assert bool(made) is (switch == "1")
+    assert [own.refused for own in made if own.refused] == []
+    assert any(own.replays for own in made)
+    for network, values in ends[0].stack.parameters.items():
+        for name, value in values.items():
+            apart = (ends[1].stack.parameters[network][name] - value).abs().max().item()
+            assert apart <= 1e-9, f"{network}.{name} differs by {apart}"
 
 
 def batch_of(

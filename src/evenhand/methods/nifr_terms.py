@@ -51,7 +51,9 @@ def sensitive_places(share: Number, z: Tensor) -> Tensor:
     ([False, False, False, True, True], 1)
     """
     d = z.shape[-1]
-    wanted = torch.as_tensor(share, device=z.device).to(torch.float32) * d
+    # a number is put there by a kernel: one that is sent could not be recorded (`train/recorded.py`)
+    part = share if isinstance(share, Tensor) else torch.full((), share, device=z.device)
+    wanted = part.to(torch.float32) * d
     return torch.arange(d, device=z.device) >= d - torch.round(wanted).clamp(min=1)
 
 

@@ -16,13 +16,18 @@ from evenhand.nets.wrap import Wrapped
 from evenhand.train.stack import Stack
 
 
+def draws_by_itself(stack: Stack) -> bool:
+    """Whether a module of one's own is among the networks: it may draw."""
+    return any(isinstance(template, Wrapped) for template in stack.templates.values())
+
+
 @contextmanager
 def own_noise(stack: Stack, seed: int, step: int) -> Iterator[None]:
     """Torch's generators are set by seed and step inside, and are as before afterwards.
 
     Nothing happens where no module draws by itself: it takes some microseconds.
     """
-    if not any(isinstance(template, Wrapped) for template in stack.templates.values()):
+    if not draws_by_itself(stack):
         yield
         return
     devices = [stack.device] if stack.device.type == "cuda" else []

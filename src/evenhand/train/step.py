@@ -21,6 +21,7 @@ from evenhand.train.gradients import Gradients
 from evenhand.train.optim import Optimizer
 from evenhand.train.precision import in_bfloat16
 from evenhand.train.recipe import Recipe
+from evenhand.train.recorded import Recorded
 from evenhand.train.stack import Parameters, Stack, in_lines
 
 
@@ -43,6 +44,7 @@ class Step:
         shared: bool = False,
         prepared: bool = False,
         compiled: bool = False,
+        recorded: bool = False,
     ) -> None:
         self.method, self.hyper, self.stack, self.sizes = method, dict(hyper), stack, sizes
         self.recipe, self.phase, self.shared, self.prepared = recipe, phase, shared, prepared
@@ -55,6 +57,8 @@ class Step:
         if compiled:  # all steps share their code, and torch compiles one piece of code eight times at most
             torch.compiler.reset()
         self._losses: dict[tuple[str, ...], Callable[..., Any]] = {}
+        self._pool = torch.cuda.graph_pool_handle() if recorded else None
+        self.recorded: dict[tuple[str, ...], Recorded] = {}
 
     def _leaves(self, player: str) -> list[tuple[str, str, Tensor]]:
         return [
@@ -76,14 +80,32 @@ class Step:
         factor: float,
     ) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
         """Take one turn: the networks of its players move. Losses before it, state after it, and logs."""
-        losses, state, logs, grads = self._differentiated(turn, state, batch, noise)
+        losses, after, logs, rows = self._computed(turn)(state, batch, noise)
         for player in turn:
-            gradients = [grads[player, network][key] for network, key, _ in self._leaves(player)]
-            rows = [in_lines(grad.reshape(self.stack.n_runs, -1)) for grad in gradients]
-            self.optimizers[player].update(self._blocks(player), rows, factor)
-        after = {key: value.detach() for key, value in state.items()}
+            self.optimizers[player].update(self._blocks(player), rows[player], factor)
         self._constrain(after)
-        return {key: value.detach() for key, value in losses.items()}, after, logs
+        return losses, after, logs
+
+    def _computed(self, turn: tuple[str, ...]) -> Callable[..., tuple[Any, ...]]:
+        """Losses, the state after them, logs and each player's gradients: all that depends on the batch."""
+
+        def computed(*given: Any) -> tuple[Any, ...]:
+            losses, state, logs, grads = self._differentiated(turn, *given)
+            rows = {
+                player: [
+                    in_lines(grads[player, network][key].reshape(self.stack.n_runs, -1))
+                    for network, key, _ in self._leaves(player)
+                ]
+                for player in turn
+            }
+            plain = [{key: value.detach() for key, value in part.items()} for part in (losses, state)]
+            return *plain, logs, rows
+
+        if self._pool is None:
+            return computed
+        if turn not in self.recorded:
+            self.recorded[turn] = Recorded(computed, kept=3, pool=self._pool)
+        return self.recorded[turn]
 
     def _differentiated(self, turn: tuple[str, ...], *given: Any) -> tuple[Any, Any, Any, Any]:
         """Losses, state, logs and gradients; plainly from here on where torch cannot compile them.

@@ -34,6 +34,7 @@ from evenhand.train.precision import matmul_precision, parameter_type
 from evenhand.train.prepared import PreparedPart
 from evenhand.train.progress import Position, Tell, progress_of
 from evenhand.train.recipe import Recipe
+from evenhand.train.recorded import can_record
 from evenhand.train.resume import put_back, tensors_of
 from evenhand.train.runs import Run, common_method, protect_of_each, stacked_numbers
 from evenhand.train.sampler import Sampler
@@ -187,6 +188,7 @@ class Trainer:
         return Step(
             self.method, self.hyper, self.stack, self.sizes, recipe,
             phase=phase.name, shared=self.batches.shared, prepared=self.prepares(phase), compiled=compiled,
+            recorded=can_record(self.stack),
         )  # fmt: skip
 
     def prepares(self, phase: Phase) -> bool:
