@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import shutil
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -51,6 +52,7 @@ def execute(bucket: Bucket, job: Job, tell: Told) -> Iterator[RunRecord]:
     else:
         with implementation(bucket.runs[0].spec):
             yield from _together(bucket, trainings, job, folder, tell)
+        _let_go(job)
     if not (Path(job.folder) / DATABASE).exists():  # a disk of our own: the driver cannot clear it up
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -58,23 +60,32 @@ def execute(bucket: Bucket, job: Job, tell: Told) -> Iterator[RunRecord]:
 def _together(
     bucket: Bucket, trainings: list[Training], job: Job, folder: Path, tell: Told
 ) -> Iterator[RunRecord]:
-    started = now()
+    started, reason = now(), ""
     try:
         how = made_how(bucket.runs[0].spec) if bucket.fresh else ""
         first = FirstTrainings([training[0] for training in trainings], job, bucket.id)
         trainers = _train(bucket, trainings, job, None if bucket.fresh else folder, tell, first)
     except Exception as error:
         _refuse_full_disk(error)
-        if len(trainings) == 1:
-            told = traceback.format_exc()
-            yield from (failed_record(run, reason_of(error), told, job, started) for run in bucket.runs)
-        else:
-            why = f"tried alone, because its bucket failed as a whole:\n{traceback.format_exc()}"
-            yield from _one_by_one(bucket, trainings, job, tell, why)
-    else:
+        reason, told = reason_of(error), traceback.format_exc()
+    if not reason:
         notes = {run.id: first.note(place) for place, training in enumerate(trainings) for run in training}
         for record in _records(trainings, trainers, job, started):
             yield replace(record, detail=record.detail or how or notes[record.id])
+        return
+    _let_go(job)  # only here: as long as the error is handled, all that it came through is kept
+    if len(trainings) == 1:
+        yield from (failed_record(run, reason, told, job, started) for run in bucket.runs)
+    else:
+        why = f"tried alone, because its bucket failed as a whole:\n{told}"
+        yield from _one_by_one(bucket, trainings, job, tell, why)
+
+
+def _let_go(job: Job) -> None:
+    """Give memory back that torch keeps of a GPU for later: other workers may want it now."""
+    if torch.device(job.device).type == "cuda":
+        gc.collect()
+        torch.cuda.empty_cache()
 
 
 def _refuse_full_disk(error: Exception) -> None:

@@ -45,7 +45,8 @@ from evenhand.train.stack import Stack
 from evenhand.train.step import Step
 from evenhand.train.watching import checked_metrics, monitored, watched
 
-LONG = 1000  # steps on a GPU that are worth the half minute that compiling takes
+LONG = 1000  # steps of a stack on a GPU that are worth the half minute that compiling takes
+LONG_ALONE = 20_000  # the same of one run whose steps are recorded: kernels of one network are large
 TOLD_EVERY = 20  # steps
 
 
@@ -181,14 +182,16 @@ class Trainer:
     def new_step(self, phase: Phase) -> Step:
         """The step of a phase, with optimisers that remember nothing."""
         steps = self.epochs_of(phase) * (self.train.n // self.recipe.batch_size)
-        auto = self.device.type == "cuda" and steps >= LONG
+        recorded = can_record(self.stack)
+        worth = LONG_ALONE if recorded and not self.stack.stacked else LONG
+        auto = self.device.type == "cuda" and steps >= worth
         compiled = auto if self.recipe.compile is None else self.recipe.compile
         self.stack.move(phase.heads)
         recipe = recipe_of_phase(self.recipe, [run.method for run in self.runs], phase.name)
         return Step(
             self.method, self.hyper, self.stack, self.sizes, recipe,
             phase=phase.name, shared=self.batches.shared, prepared=self.prepares(phase), compiled=compiled,
-            recorded=can_record(self.stack),
+            recorded=recorded,
         )  # fmt: skip
 
     def prepares(self, phase: Phase) -> bool:
