@@ -72,6 +72,8 @@ class FacePictures:
                 nuisance=self.nuisance,
                 device=device,
             )
+        if torch.device(device).type == "cuda":  # painting takes gigabytes, and is done once
+            torch.cuda.empty_cache()
         return painted
 
 

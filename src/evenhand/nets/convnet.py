@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import ClassVar, cast
 
+import torch
 from torch import Tensor, nn
 
 from evenhand.errors import InputError
@@ -30,7 +31,7 @@ class ConvNet(Net):
     """
 
     stackable = True
-    products: ClassVar[bool] = True  # on a GPU; benchmarks compare
+    products: ClassVar[bool] = True  # where they are compiled for a GPU; benchmarks compare
 
     def __init__(
         self,
@@ -71,7 +72,8 @@ class ConvNet(Net):
     ) -> tuple[Tensor, Tensor | tuple[Tensor, ...]]:
         """Logits `[B, outputs]` and features for `x [B, channels, height, width]`."""
         points = Points(self, taps)
-        by_products = x.is_cuda and self.products
+        # uncompiled, the nine shifted pictures are written to memory, which takes longer, and much of it
+        by_products = x.is_cuda and self.products and torch.compiler.is_compiling()
         z = self._by_products(x, points) if by_products else self._by_convolutions(x, points)
         if noise is not None and self.dropout:
             z = z * noise["dropout"]
@@ -84,7 +86,7 @@ class ConvNet(Net):
         return x.mean((-2, -1))
 
     def _by_products(self, x: Tensor, points: Points) -> Tensor:
-        """The same as products, channels last: what a stack on a GPU is faster as."""
+        """The same as products, channels last: what a compiled stack on a GPU is faster as."""
         x = x.permute(0, 2, 3, 1)
         for number, (convolve, norm) in enumerate(zip(self.convolutions, self.norms, strict=True), 1):
             x = thinned(x, *weights_of(convolve))

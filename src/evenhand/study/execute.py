@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import errno
-import gc
 import shutil
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -25,6 +25,7 @@ from evenhand.study.sharing import Training, trained_method, trainings_of
 from evenhand.study.surroundings import failed_record, now
 from evenhand.study.tasks import load_task
 from evenhand.train.fit import train_runs
+from evenhand.train.gpu_memory import let_go, with_room
 from evenhand.train.progress import Progress
 from evenhand.train.recipe import Recipe
 from evenhand.train.runs import Run
@@ -52,7 +53,7 @@ def execute(bucket: Bucket, job: Job, tell: Told) -> Iterator[RunRecord]:
     else:
         with implementation(bucket.runs[0].spec):
             yield from _together(bucket, trainings, job, folder, tell)
-        _let_go(job)
+        let_go(torch.device(job.device))
     if not (Path(job.folder) / DATABASE).exists():  # a disk of our own: the driver cannot clear it up
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -60,32 +61,30 @@ def execute(bucket: Bucket, job: Job, tell: Told) -> Iterator[RunRecord]:
 def _together(
     bucket: Bucket, trainings: list[Training], job: Job, folder: Path, tell: Told
 ) -> Iterator[RunRecord]:
-    started, reason = now(), ""
+    started, reason, device = now(), "", torch.device(job.device)
+
+    def full() -> None:
+        tell(Standing(bucket.id, 0.0, words="waits: other programs fill the GPU"))
+
     try:
         how = made_how(bucket.runs[0].spec) if bucket.fresh else ""
         first = FirstTrainings([training[0] for training in trainings], job, bucket.id)
-        trainers = _train(bucket, trainings, job, None if bucket.fresh else folder, tell, first)
+        own = None if bucket.fresh else folder
+        trainers = with_room(lambda: _train(bucket, trainings, job, own, tell, first), device, full)
     except Exception as error:
         _refuse_full_disk(error)
         reason, told = reason_of(error), traceback.format_exc()
     if not reason:
         notes = {run.id: first.note(place) for place, training in enumerate(trainings) for run in training}
-        for record in _records(trainings, trainers, job, started):
+        for record in _records(trainings, trainers, job, started, full):
             yield replace(record, detail=record.detail or how or notes[record.id])
         return
-    _let_go(job)  # only here: as long as the error is handled, all that it came through is kept
+    let_go(device)  # only here: while an error is handled, all that it came through is kept
     if len(trainings) == 1:
         yield from (failed_record(run, reason, told, job, started) for run in bucket.runs)
     else:
         why = f"tried alone, because its bucket failed as a whole:\n{told}"
         yield from _one_by_one(bucket, trainings, job, tell, why)
-
-
-def _let_go(job: Job) -> None:
-    """Give memory back that torch keeps of a GPU for later: other workers may want it now."""
-    if torch.device(job.device).type == "cuda":
-        gc.collect()
-        torch.cuda.empty_cache()
 
 
 def _refuse_full_disk(error: Exception) -> None:
@@ -114,18 +113,22 @@ def _one_by_one(
 
 
 def _records(
-    trainings: list[Training], trainers: list[Trainer], job: Job, started: str
+    trainings: list[Training], trainers: list[Trainer], job: Job, started: str, full: Callable[[], None]
 ) -> Iterator[RunRecord]:
-    first = 0
+    first, device = 0, torch.device(job.device)
     while trainers:
         trainer = trainers.pop(0)  # let go of its memory when it is measured
         own = trainings[first : first + trainer.stack.n_runs]
         first += len(own)
         try:
-            yield from records_of(own, trainer, job, started)
+            yield from with_room(partial(_measured, own, trainer, job, started), device, full)
         except OSError as error:  # of weights that are kept
             _refuse_full_disk(error)
             raise
+
+
+def _measured(trainings: list[Training], trainer: Trainer, job: Job, started: str) -> list[RunRecord]:
+    return list(records_of(trainings, trainer, job, started))
 
 
 def _train(

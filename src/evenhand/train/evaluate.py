@@ -20,7 +20,7 @@ from evenhand.train.shifted import Seen
 from evenhand.train.stack import Parameters, Stack
 
 MOST_NUMBERS = 1 << 25  # numbers of inputs that are looked at in one piece
-MOST_OF_PICTURES = 1 << 22  # the same where they are convolved: as products they take 100 times the memory
+MOST_OF_PICTURES = 1 << 23  # the same where they are convolved
 
 
 class Predictor:
@@ -150,7 +150,7 @@ class Predictor:
         """
         numbers = MOST_NUMBERS if self.stack.device.type == "cuda" else MOST_NUMBERS >> 3
         width = max(1, math.prod(self.sizes.inputs))
-        if self.convolves():  # pictures inside are as large as an input, and on a GPU many times as large
+        if self.convolves():  # pictures inside are larger than an input, and several are held at a time
             own, numbers = self.stack.n_runs, min(numbers, MOST_OF_PICTURES)
         most = min(numbers // (width * own), (numbers >> 3) // self.stack.n_runs) // smaller
         return max(64, most - most % 64)

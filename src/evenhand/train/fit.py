@@ -16,6 +16,7 @@ from evenhand.errors import InputError
 from evenhand.methods.problem import Problem
 from evenhand.train.building import Buildable, networks_of
 from evenhand.train.progress import Progress, Tell
+from evenhand.train.gpu_memory import let_go
 from evenhand.train.recipe import Recipe
 from evenhand.train.runs import Run, protect_of_each
 from evenhand.train.stack import seeded
@@ -89,12 +90,13 @@ def train_runs(
                 told, file, every, begin and partial(begin, places)
             )
             done.append((places[0], made))
+            continue
         except torch.cuda.OutOfMemoryError:
             if len(places) == 1:
                 raise
-            torch.cuda.empty_cache()
-            half = len(places) // 2
-            waiting = [places[:half], places[half:], *waiting]
+        let_go(device)  # not while the error is handled: all that it came through would be kept
+        half = len(places) // 2
+        waiting = [places[:half], places[half:], *waiting]
     return [trainer for _, trainer in sorted(done, key=lambda pair: pair[0])]
 
 

@@ -107,6 +107,10 @@ class Step:
             self.recorded[turn] = Recorded(computed, kept=3, pool=self._pool)
         return self.recorded[turn]
 
+    def close(self) -> None:
+        """Let go of what is recorded at once: it holds memory of the GPU, and refers to this step."""
+        self.recorded.clear()
+
     def _differentiated(self, turn: tuple[str, ...], *given: Any) -> tuple[Any, Any, Any, Any]:
         """Losses, state, logs and gradients; plainly from here on where torch cannot compile them.
 

@@ -26,6 +26,7 @@ from evenhand.train.building import (
     next_state,
 )
 from evenhand.train.checkpoint import load_tensors, save_tensors
+from evenhand.train.compiling import is_worth_compiling
 from evenhand.train.determinism import deterministic
 from evenhand.train.evaluate import Predictor
 from evenhand.train.own_noise import own_noise
@@ -45,8 +46,6 @@ from evenhand.train.stack import Stack
 from evenhand.train.step import Step
 from evenhand.train.watching import checked_metrics, monitored, watched
 
-LONG = 1000  # steps of a stack on a GPU that are worth the half minute that compiling takes
-LONG_ALONE = 20_000  # the same of one run whose steps are recorded: kernels of one network are large
 TOLD_EVERY = 20  # steps
 
 
@@ -181,11 +180,10 @@ class Trainer:
 
     def new_step(self, phase: Phase) -> Step:
         """The step of a phase, with optimisers that remember nothing."""
-        steps = self.epochs_of(phase) * (self.train.n // self.recipe.batch_size)
-        recorded = can_record(self.stack)
-        worth = LONG_ALONE if recorded and not self.stack.stacked else LONG
-        auto = self.device.type == "cuda" and steps >= worth
-        compiled = auto if self.recipe.compile is None else self.recipe.compile
+        compiled, recorded = self.recipe.compile, can_record(self.stack)
+        if compiled is None:
+            steps = self.epochs_of(phase) * self.batches.sampler(phase.name).steps
+            compiled = is_worth_compiling(self.device, steps, self.stack.n_runs, recorded=recorded)
         self.stack.move(phase.heads)
         recipe = recipe_of_phase(self.recipe, [run.method for run in self.runs], phase.name)
         return Step(
@@ -287,6 +285,8 @@ class Trainer:
 
     def finish(self, phase: Phase) -> None:
         """Hand the scores of all training rows to the method, if another phase follows."""
+        if self.step is not None:
+            self.step.close()
         self.step, place = None, self.position
         place.epochs_before += self.epochs_of(phase)  # planned ones: when neighbours stop must not matter
         place.phase, place.epoch, place.step = place.phase + 1, 0, 0

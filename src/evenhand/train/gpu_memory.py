@@ -1,0 +1,44 @@
+"""The memory of a GPU that several programs share: giving back what is kept, and seeing what others hold."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import torch
+
+MUCH = 1 / 8  # of all memory
+WAITS = (5.0, 20.0, 60.0)  # seconds until work is tried again that found the GPU filled by others
+
+Made = TypeVar("Made")
+
+
+def let_go(device: torch.device) -> None:
+    """Give back what torch keeps of a GPU's memory for later: other programs may want it now."""
+    if device.type == "cuda":
+        gc.collect()
+        torch.cuda.empty_cache()
+
+
+def used_by_others(device: torch.device) -> bool:
+    """Whether other programs hold much of a GPU's memory, so that waiting for them may help."""
+    if device.type != "cuda":
+        return False
+    free, total = torch.cuda.mem_get_info(device)
+    return total - free - torch.cuda.memory_reserved(device) > MUCH * total
+
+
+def with_room(make: Callable[[], Made], device: torch.device, told: Callable[[], None]) -> Made:
+    """What `make` gives; where others fill the GPU it is tried again, thrice. `told` before each wait."""
+    for wait in WAITS:
+        try:
+            return make()
+        except torch.cuda.OutOfMemoryError:
+            if not used_by_others(device):
+                raise
+        let_go(device)  # not while the error is handled: all that it came through would be kept
+        told()
+        time.sleep(wait)
+    return make()

@@ -1,0 +1,66 @@
+"""A GPU that other programs fill: waited for, and told; one that is simply too small is not."""
+
+import pytest
+import torch
+
+from evenhand.train import gpu_memory
+from evenhand.train.gpu_memory import WAITS, let_go, used_by_others, with_room
+
+GPU, CPU = torch.device("cuda"), torch.device("cpu")
+GIB = 1 << 30
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    """A GPU of 100 GiB, 2 of which are ours; how much is free is to be said."""
+    seen = {"free": 0, "emptied": 0, "slept": []}
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (seen["free"] * GIB, 100 * GIB))
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device: 2 * GIB)
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: seen.update(emptied=seen["emptied"] + 1))
+    monkeypatch.setattr(gpu_memory.time, "sleep", seen["slept"].append)
+    return seen
+
+
+def fails(times: int):
+    left = [torch.cuda.OutOfMemoryError("no memory")] * times
+
+    def make() -> str:
+        if left:
+            raise left.pop()
+        return "made"
+
+    return make
+
+
+@pytest.mark.parametrize(("free", "others"), [(0, True), (80, True), (90, False), (98, False)])
+def test_what_others_hold_is_what_is_neither_free_nor_ours(gpu, free, others):
+    gpu["free"] = free
+    assert used_by_others(GPU) is others
+    assert not used_by_others(CPU)
+
+
+@pytest.mark.parametrize("times", range(len(WAITS) + 1))
+def test_others_are_waited_for(gpu, times):
+    told = []
+    assert with_room(fails(times), GPU, lambda: told.append(1)) == "made"
+    assert gpu["slept"] == list(WAITS[:times])
+    assert len(told) == gpu["emptied"] == times
+
+
+def test_not_for_ever(gpu):
+    with pytest.raises(torch.cuda.OutOfMemoryError):
+        with_room(fails(len(WAITS) + 1), GPU, list)
+
+
+def test_a_gpu_of_our_own_that_is_too_small_is_not_waited_for(gpu):
+    gpu["free"] = 95
+    with pytest.raises(torch.cuda.OutOfMemoryError):
+        with_room(fails(1), GPU, list)
+    assert gpu["slept"] == []
+
+
+def test_a_cpu_has_nothing_to_give_back(gpu):
+    let_go(CPU)
+    assert gpu["emptied"] == 0
+    let_go(GPU)
+    assert gpu["emptied"] == 1
