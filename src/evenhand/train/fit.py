@@ -15,8 +15,8 @@ from evenhand.data.task import Task
 from evenhand.errors import InputError
 from evenhand.methods.problem import Problem
 from evenhand.train.building import Buildable, networks_of
-from evenhand.train.progress import Progress, Tell
 from evenhand.train.gpu_memory import let_go
+from evenhand.train.progress import Progress, Tell
 from evenhand.train.recipe import Recipe
 from evenhand.train.runs import Run, protect_of_each
 from evenhand.train.stack import seeded
