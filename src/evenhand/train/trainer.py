@@ -28,6 +28,7 @@ from evenhand.train.building import (
 from evenhand.train.checkpoint import load_tensors, save_tensors
 from evenhand.train.compiling import is_worth_compiling
 from evenhand.train.determinism import deterministic
+from evenhand.train.epoch_notes import note_epoch
 from evenhand.train.evaluate import Predictor
 from evenhand.train.own_noise import own_noise
 from evenhand.train.parts import Part, room
@@ -44,7 +45,7 @@ from evenhand.train.selection import Selection
 from evenhand.train.shifted import Seen
 from evenhand.train.stack import Stack
 from evenhand.train.step import Step
-from evenhand.train.watching import checked_metrics, monitored, watched
+from evenhand.train.watching import checked_metrics
 
 TOLD_EVERY = 20  # steps
 
@@ -225,7 +226,7 @@ class Trainer:
                 self.save()
         place.step, place.epoch, place.seconds = 0, place.epoch + 1, place.seconds + time.monotonic() - began
         turns = phase.turns_of(phase.lead, sampler.steps, place.epoch - 1)
-        self._validate(phase, turns or math.nan, validation)
+        note_epoch(self, phase, turns or math.nan, validation)
         seconds = max(time.monotonic() - began, 1e-9)
         self._say(phase, sampler, (sampler.steps - first) * self.stack.n_runs / seconds)
 
@@ -264,24 +265,6 @@ class Trainer:
     def scores(self, part: Seen, phase: str | None = None) -> Tensor:
         """Scores of a part with the parameters as they are, `[R, N, C]`; of the last phase unless named."""
         return self.predictor.scores(part, self.state, self.batches.tasks, phase)
-
-    def _validate(self, phase: Phase, turns: float, part: Part | PreparedPart | None) -> None:
-        place = self.position
-        entry: dict[str, Any] = {"phase": phase.name, "epoch": place.epoch, "seconds": place.seconds}
-        sums = {"train": torch.full((self.stack.n_runs,), math.nan)} | self.sums
-        means = {name: value.to("cpu", torch.float64).view(-1) / turns for name, value in sums.items()}
-        if self.validation is not None and part is not None and phase.select:
-            scores = self.scores(part, phase.name)
-            found = watched(scores, self.validation, self.sizes, self.watch, self.batches.tasks)
-            means |= found
-            ripe = torch.tensor([self._may_choose(run, phase) for run in self.runs])
-            self.selection.see(monitored(self.recipe.monitor, found), place.epoch, self.state, ripe)
-        self.history.append(entry | {name: value.tolist() for name, value in means.items()})
-
-    def _may_choose(self, run: Run, phase: Phase) -> bool:
-        """Whether validation may choose this epoch for a run: by its own numbers, whoever is beside it."""
-        own = next(item for item in run.method.phases() if item.name == phase.name)
-        return own.may_choose(self.position.epoch, self.epochs_of(phase))
 
     def finish(self, phase: Phase) -> None:
         """Hand the scores of all training rows to the method, if another phase follows."""
