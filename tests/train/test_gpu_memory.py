@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from evenhand.train import gpu_memory
-from evenhand.train.gpu_memory import WAITS, let_go, used_by_others, with_room
+from evenhand.train.gpu_memory import WAITS, hold_at_most, let_go, used_by_others, with_room
 
 GPU, CPU = torch.device("cuda"), torch.device("cpu")
 GIB = 1 << 30
@@ -64,3 +64,12 @@ def test_a_cpu_has_nothing_to_give_back(gpu):
     assert gpu["emptied"] == 0
     let_go(GPU)
     assert gpu["emptied"] == 1
+
+
+def test_several_workers_share_a_gpu(monkeypatch):
+    held = []
+    monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", lambda *told: held.append(told))
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 3)
+    for share, device in ((1.0, GPU), (0.1, CPU), (0.1, GPU), (0.2, torch.device("cuda:1"))):
+        hold_at_most(share, device)
+    assert held == [(0.1, 3), (0.2, 1)]

@@ -252,7 +252,9 @@ def test_every_method_is_pruned_or_says_why_not(kit, key):
 def test_validation_chooses_no_model_that_is_not_yet_pruned(kit, monkeypatch):
     """The first epochs are the best ones here; what is kept has lost its whole share all the same."""
     losses = iter([0.1, 0.2, 0.3, 0.9, 0.5, 0.7])
-    monkeypatch.setattr("evenhand.train.epoch_notes.monitored", lambda *_: torch.tensor([next(losses)]).double())
+    monkeypatch.setattr(
+        "evenhand.train.epoch_notes.monitored", lambda *_: torch.tensor([next(losses)]).double()
+    )
     made = kit.trainer(
         kit.task(), [3], with_pruning(ERM(), **WEIGHTS), epochs=6, keep="best", patience=2
     ).fit()

@@ -19,6 +19,19 @@ class Place:
     devices: tuple[str, ...]
     workers: int
     threads: int
+    of_a_cluster: bool = False  # which lends every worker a GPU, or a part of one, by itself
+
+    @property
+    def gpu_share(self) -> float:
+        """How much of a GPU's memory each worker may hold: its part of nine tenths where several share one.
+
+        What torch keeps for later would otherwise be missing elsewhere.
+
+        >>> Place("cuda", ("cuda:0", "cuda:1"), 2, 1).gpu_share, Place("cuda", ("cuda:0",), 9, 1).gpu_share
+        (1.0, 0.1)
+        """
+        crowd = self.workers / len(self.devices)
+        return 1.0 if crowd <= 1 or self.of_a_cluster else 0.9 / crowd
 
 
 def place_for(device: str = "auto", workers: int | None = None, backend: str = "local") -> Place:
@@ -28,12 +41,12 @@ def place_for(device: str = "auto", workers: int | None = None, backend: str = "
     workers there happened to be.
 
     >>> place_for("cpu", workers=3)
-    Place(kind='cpu', devices=('cpu',), workers=3, threads=1)
+    Place(kind='cpu', devices=('cpu',), workers=3, threads=1, of_a_cluster=False)
     """
     if workers is not None and workers < 1:
         raise InputError(f"there must be at least one worker, not {workers}")
     if backend == "ray" and device in ("cpu", "cuda"):  # the cluster's, not ours
-        return Place(device, (device,), workers or 1, 1)
+        return Place(device, (device,), workers or 1, 1, of_a_cluster=True)
     if device == "auto" and torch.cuda.is_available():
         device = ",".join(f"cuda:{number}" for number in range(torch.cuda.device_count()))
     names = [str(device_of(name.strip())) for name in device.split(",")]

@@ -75,7 +75,7 @@ def run_study(
         job = Job(
             str(Path(options.out).resolve()), place.devices[0], checkpoint_every=options.checkpoint_every,
             keep_weights=options.keep_weights, score_bins=chosen.score_bins,
-            keep_predictions=options.keep_predictions or chosen.predictions,
+            keep_predictions=options.keep_predictions or chosen.predictions, gpu_share=place.gpu_share,
         )  # fmt: skip
         return Conductor(store, backend, job, tell, stop, reused).run(buckets)
 

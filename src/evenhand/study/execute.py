@@ -25,7 +25,7 @@ from evenhand.study.sharing import Training, trained_method, trainings_of
 from evenhand.study.surroundings import failed_record, now
 from evenhand.study.tasks import load_task
 from evenhand.train.fit import train_runs
-from evenhand.train.gpu_memory import let_go, with_room
+from evenhand.train.gpu_memory import hold_at_most, let_go, with_room
 from evenhand.train.progress import Progress
 from evenhand.train.recipe import Recipe
 from evenhand.train.runs import Run
@@ -45,6 +45,7 @@ def execute(bucket: Bucket, job: Job, tell: Told) -> Iterator[RunRecord]:
     An identical run has no checkpoint: it is made by one process from beginning to end, or begins anew.
     """
     torch.set_num_threads(bucket.threads)
+    hold_at_most(job.gpu_share, torch.device(job.device))
     begin_in_fresh_process(bucket.fresh)
     trainings = trainings_of(bucket.runs)
     folder = Path(job.folder) / CHECKPOINTS / bucket.id
@@ -204,5 +205,5 @@ def reason_of(error: Exception) -> str:
     """One line about an error, by which failures are counted."""
     text = " ".join(str(error).split())[:300]
     if isinstance(error, torch.cuda.OutOfMemoryError):
-        return "out of memory on the GPU, even alone"
+        return "out of memory on the GPU, even alone; with fewer --workers each has more of it"
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -15,6 +15,13 @@ WAITS = (5.0, 20.0, 60.0)  # seconds until work is tried again that found the GP
 Made = TypeVar("Made")
 
 
+def hold_at_most(share: float, device: torch.device) -> None:
+    """Let this program hold no more than a share of a GPU's memory: it then gives back what it only keeps."""
+    if device.type == "cuda" and share < 1:
+        number = torch.cuda.current_device() if device.index is None else device.index
+        torch.cuda.set_per_process_memory_fraction(share, number)
+
+
 def let_go(device: torch.device) -> None:
     """Give back what torch keeps of a GPU's memory for later: other programs may want it now."""
     if device.type == "cuda":

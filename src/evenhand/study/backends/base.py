@@ -46,6 +46,7 @@ class Job:
     keep_weights: bool = False
     keep_predictions: bool = False
     score_bins: int = 0
+    gpu_share: float = 1.0  # of a GPU's memory that this worker may hold
 
 
 @dataclass(frozen=True)
