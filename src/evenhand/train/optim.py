@@ -26,6 +26,7 @@ class Optimizer:
     steps: int = 0
     slots: dict[str, list[Tensor]] = field(default_factory=dict)
     _clock: Tensor | None = None
+    _columns: dict[str, Tensor] = field(default_factory=dict)
 
     def start(self, parameters: list[Tensor]) -> None:
         """Forget everything."""
@@ -50,23 +51,27 @@ class Optimizer:
         if not (any(clip) if isinstance(clip, tuple) else clip):
             return grads
         norm = torch.stack([grad.square().sum(1, keepdim=True) for grad in grads]).sum(0).sqrt()
-        largest = self._column(clip, norm)
+        largest = self._column("clip", norm)
         scale = torch.where(largest > 0, (largest / (norm + 1e-6)).clamp(max=1.0), 1.0)
         return [grad * scale for grad in grads]
 
-    def _column(self, value: Number, like: Tensor, factor: float = 1.0) -> Tensor:
-        """A number for each run, `[R, 1]`, or `[1, 1]` for all."""
-        numbers = value if isinstance(value, tuple) else (value,)
-        return torch.tensor([[number * factor] for number in numbers], dtype=like.dtype, device=like.device)
+    def _column(self, name: str, like: Tensor, factor: float = 1.0) -> Tensor:
+        """A number of the recipe for each run, `[R, 1]`, or `[1, 1]` for all.
+
+        Kept on the device in float64: sending them there at every step would make a GPU wait.
+        """
+        if name not in self._columns:
+            value: Number = getattr(self.recipe, name)
+            numbers = value if isinstance(value, tuple) else (value,)
+            column = torch.tensor([[number] for number in numbers], dtype=torch.float64, device=like.device)
+            self._columns[name] = column
+        return (self._columns[name] * factor).to(like.dtype)
 
     def _by_rule(self, parameters: list[Tensor], grads: list[Tensor], factor: float) -> None:
         """The written-out formula, tensor by tensor; compiled into one pass over memory on a GPU."""
         first = parameters[0]
-        rate, decay = (
-            self._column(self.recipe.rate, first, factor),
-            self._column(self.recipe.weight_decay, first),
-        )
-        time = torch.tensor(float(self.steps + 1), dtype=torch.float64, device=first.device)
+        rate, decay = self._column("rate", first, factor), self._column("weight_decay", first)
+        time = torch.full((), float(self.steps + 1), dtype=torch.float64, device=first.device)
         name = self.recipe.optimizer
         rule = compiled_rule(name) if first.is_cuda else RULES[name]
         for parameter, grad, *moving in zip(parameters, grads, *self.slots.values(), strict=True):
