@@ -4,10 +4,11 @@
     python examples/timm_predictions.py imagenet/val predictions [MODEL ...]
     evenhand compare predictions/*.csv --label y --prediction p --key image --html zoo.html
 
-`imagenet/val` has a folder of images for each of the 1000 classes. The first file is the base of the
-comparison; its page has the matrices of top-1, CEV and SDE. timm is no dependency of evenhand, and ImageNet
-is not ours to pass on: nobody has run this script as a whole here. Model names are the paper's; newer
-releases of timm call some of them otherwise.
+`imagenet/val` has a folder of images for each of the 1000 classes. `predictions/zoo.md` is the table of the
+models as the paper prints it: top-1, top-5, size of images, parameters, the most accurate first. The first
+file is the base of the comparison; its page has the matrices of top-1, CEV and SDE. timm is no dependency of
+evenhand, and ImageNet is not ours to pass on: nobody has run this script as a whole here. Model names are the
+paper's; newer releases of timm call some of them otherwise.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ PAPER = (
     "deit_tiny_distilled_patch16_224", "mobilenetv2_100", "resnet18",
 )  # fmt: skip
 HEADS = ("image", "y", "p", "in_top5")
+Model = tuple[str, float, float, int, int]  # name, top-1, top-5, size of images, parameters
 
 
 def predictions(model: torch.nn.Module, batches: Any, device: str) -> Iterator[tuple[int, int, bool]]:
@@ -48,7 +50,7 @@ def write(path: Path, names: Sequence[str], rows: Sequence[tuple[int, int, bool]
         writer.writerows((name, y, p, int(top)) for name, (y, p, top) in zip(names, rows, strict=True))
 
 
-def run(name: str, images: Path, out: Path, device: str, batch: int, workers: int) -> str:
+def run(name: str, images: Path, out: Path, device: str, batch: int, workers: int) -> Model:
     """Write the file of one model; its line of the table: top-1, top-5, size of images, parameters."""
     import timm
 
@@ -59,8 +61,20 @@ def run(name: str, images: Path, out: Path, device: str, batch: int, workers: in
     rows = list(predictions(model, loader, device))
     write(out / f"{name}.csv", data.filenames(basename=True), rows)
     top1, top5 = (sum(hits) / len(rows) for hits in zip(*((y == p, top) for y, p, top in rows), strict=True))
-    size = sum(weights.numel() for weights in model.parameters()) / 1e6
-    return f"{name:36} top-1 {top1:.5f}  top-5 {top5:.5f}  {config['input_size'][-1]} px  {size:.2f} M"
+    parameters = sum(weights.numel() for weights in model.parameters())
+    return name, top1, top5, config["input_size"][-1], parameters
+
+
+def zoo(models: Sequence[Model]) -> str:
+    """The table of the models as the paper's Table 2, the most accurate first."""
+    lines = [
+        "| Index | Model | Top-1 | Top-5 | Input size | Parameters, M |",
+        "|---:|---|---:|---:|---:|---:|",
+    ]
+    for index, one in enumerate(sorted(models, key=lambda one: -one[1])):
+        name, top1, top5, size, parameters = one
+        lines.append(f"| {index} | {name} | {top1:.5f} | {top5:.5f} | {size} | {parameters / 1e6:.2f} |")
+    return "\n".join(lines) + "\n"
 
 
 def main() -> int:
@@ -80,8 +94,11 @@ def main() -> int:
     except ImportError:
         sys.stderr.write("this script needs timm: pip install timm\n")
         return 2
+    done: list[Model] = []
     for name in chosen.models:
-        print(run(name, chosen.images, chosen.out, chosen.device, chosen.batch, chosen.workers), flush=True)
+        done.append(run(name, chosen.images, chosen.out, chosen.device, chosen.batch, chosen.workers))
+        (chosen.out / "zoo.md").write_text(zoo(done), encoding="utf-8")  # whatever happens to the next one
+        print(zoo(done[-1:]).splitlines()[-1], flush=True)
     return 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from evenhand.errors import InputError
 from evenhand.evaluation.audit import Audit, assess
 from evenhand.evaluation.compare_rows import compare_rows
 from evenhand.evaluation.comparison import Comparison
@@ -151,6 +152,8 @@ def compare_modules(
     """
     from evenhand.evaluation.module_predictions import predicted_classes
 
+    if not isinstance(modules, Mapping):
+        raise InputError('give the modules with their names, such as {"whole": model, "pruned": small}')
     told = {name: predicted_classes(module, x, batch_size) for name, module in modules.items()}
     return compare(y_true, told, groups, base, **options)
 

@@ -5,6 +5,7 @@ import json
 import runpy
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -66,6 +67,47 @@ def test_the_file_has_a_line_for_each_image(files):
         rows = list(csv.DictReader(file))
     assert len(rows) == 600
     assert set(rows[0]) == {"image", "y", "p", "in_top5"}
+
+
+def test_the_table_of_the_zoo_is_the_papers_most_accurate_first():
+    models = [
+        ("resnet18", 0.69758, 0.89078, 224, 11_690_000),
+        ("efficientnet_b2", 0.80608, 0.9531, 288, 9_110_000),
+    ]
+    lines = script["zoo"](models).splitlines()
+    assert lines[2] == "| 0 | efficientnet_b2 | 0.80608 | 0.95310 | 288 | 9.11 |"
+    assert lines[3].startswith("| 1 | resnet18 | 0.69758 |")
+
+
+def test_the_script_writes_predictions_and_table_with_a_stand_in_for_timm(monkeypatch, tmp_path, capsys):
+    class Images(torch.utils.data.Dataset):
+        def __init__(self, root, transform):
+            self.y = torch.arange(40) % 6
+
+        def __len__(self):
+            return 40
+
+        def __getitem__(self, n):
+            return torch.nn.functional.one_hot(self.y[n], 6).float(), int(self.y[n])
+
+        def filenames(self, basename):
+            return [f"{n}.jpeg" for n in range(40)]
+
+    data = SimpleNamespace(
+        resolve_model_data_config=lambda model: {"input_size": (3, 224, 224)},
+        create_transform=lambda **config: None,
+        ImageDataset=Images,
+    )
+    timm = SimpleNamespace(create_model=lambda name, pretrained: torch.nn.Linear(6, 6), data=data)
+    monkeypatch.setitem(sys.modules, "timm", timm)
+    words = ["timm_predictions.py", "images", str(tmp_path), "one", "two", "--workers", "0"]
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(SCRIPT), run_name="__main__")
+    assert not ended.value.code
+    assert {path.name for path in tmp_path.iterdir()} == {"one.csv", "two.csv", "zoo.md"}
+    assert (tmp_path / "zoo.md").read_text("utf-8").count("| 224 | 0.00 |") == 2
+    assert capsys.readouterr().out.count("| 224 |") == 2
 
 
 def test_a_missing_timm_is_told(monkeypatch, capsys):

@@ -45,6 +45,7 @@ def test_what_cannot_be_asked_is_told_in_a_sentence(run, tmp_path):
         ((*ASKED, "--figure", str(tmp_path / "x.png")), "writes an .svg file"),
         ((*ASKED, "--draws", "3"), "at least 100 draws"),
         ((*ASKED, "--draws", "100000000"), "at most 100,000"),
+        ((*ASKED, "--power", "0.999999"), "0.9999 with --draws 100000"),
         ((*ASKED, "--part", "tset"), "no run of the study was measured on a part 'tset'"),
         (("study", "power", str(tmp_path), *ASKED[3:]), "is not the folder of a study"),
     ):

@@ -13,7 +13,9 @@ import torch
 from evenhand.data import cache, cifar10_files
 from evenhand.data.cifar10 import channel_scaling, cifar10
 from evenhand.data.cifar10_files import BATCHES, CLASSES, FILES, Pictures, read_cifar10
+from evenhand.data.cifar10_under import cifar10_under
 from evenhand.data.cifar10s import cifar10s, gray_of_training, to_gray
+from evenhand.data.splits import evenly_spaced
 from evenhand.errors import InputError
 
 DATA = Path(os.environ.get("EVENHAND_DATA", ""))
@@ -205,3 +207,18 @@ def test_the_jpeg_form_shows_the_same_pictures_less_well():
     assert 5 < error < 7  # 5.8 is on record
     task = cifar10s(form="jpeg75").check()
     assert [len(task.rows(part)) for part in ("train", "test")] == [50_000, 20_000]
+
+
+def test_a_few_test_images_of_a_file_sorted_by_class_are_of_every_class():
+    y = torch.arange(10).repeat_interleave(1000)
+    assert y[evenly_spaced(10_000, 50)].bincount().tolist() == [5] * 10
+    with pytest.raises(InputError, match="n_test=-1 must be"):
+        evenly_spaced(10, -1)
+
+
+@pytest.mark.slow
+@needs("jpeg75")
+def test_the_small_form_of_a_study_tests_every_class():
+    pytest.importorskip("PIL.Image")
+    task = cifar10_under("jpeg75", limit=32, n_test=50)
+    assert task.y[task.rows("test")].bincount(minlength=10).tolist() == [5] * 10

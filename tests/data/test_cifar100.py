@@ -75,6 +75,17 @@ def test_the_seed_decides_and_validation_is_held_out_of_what_is_left(archive):
     assert len(held.rows("validation")) == round(0.2 * len(together))
 
 
+def test_a_small_form_is_cut_in_the_same_way_and_tests_many_classes(archive):
+    whole, few = cifar100_under(seed=1), cifar100_under(seed=1, limit=30, n_test=50)
+    assert few.rows("train").tolist() == whole.rows("train").tolist()[:30]
+    assert len(few.rows("test")) == 50
+    assert set(few.rows("test").tolist()) < set(whole.rows("test").tolist())
+    assert few.card.knobs["n_test"] == 50
+    assert "limit" not in whole.card.knobs  # what is published keeps its card
+    with pytest.raises(InputError, match="limit=-3 must be"):
+        cifar100_under(limit=-3)
+
+
 def test_other_shares(archive):
     task = cifar100_under([0.3], each=2)
     assert sorted(counts(task).tolist()) == [3, 3] + [10] * 98

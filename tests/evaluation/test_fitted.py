@@ -25,6 +25,7 @@ from evenhand.methods.group_dro import GroupDRO
 from evenhand.methods.independent import DomainIndependent
 from evenhand.methods.terms import probabilities
 from evenhand.nets import NetSpec
+from evenhand.nets.sparsity import sparsity
 from evenhand.records import Needs
 
 SIZES = {"n_train": 120, "n_validation": 40, "n_test": 200, "d": 6}
@@ -653,3 +654,40 @@ def test_a_fit_in_a_folder_goes_on_where_it_was(tmp_path, monkeypatch):
     monkeypatch.setattr("evenhand.train.step.Step.run", lambda *_: pytest.fail("a step was taken"))
     again = fit(seeds=3, stack_size=2, folder=tmp_path)
     assert np.array_equal(first.scores(task_of().x), again.scores(task_of().x))
+
+
+# -- as a module ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["erm", "prune+kd"])
+@pytest.mark.parametrize(("net", "seeds"), [("convnet", 3), ("batch norm", 1)])
+def test_the_model_of_a_run_is_a_module_that_says_the_same(key, net, seeds, tmp_path):
+    task = evenhand.load("mnist-under", limit=200)
+    own = torch.nn.Sequential(
+        torch.nn.Conv2d(1, 4, 3, 4), torch.nn.Conv2d(4, 8, 3), torch.nn.BatchNorm2d(8), torch.nn.Flatten(),
+        torch.nn.Linear(200, 10),
+    )  # fmt: skip
+    chosen = NetSpec("convnet", widths=(8, 8)) if net == "convnet" else own
+    found = evenhand.fit(chosen, key, task, seeds=seeds, stack_size=2, protect="ink", **QUICK)
+    found.save(tmp_path)
+    for fitted in (found, evenhand.Fitted.load(tmp_path, net=None if net == "convnet" else own)):
+        for run in range(seeds):
+            module = fitted.module(run)
+            with torch.no_grad():
+                said = module(task.x[:50]).softmax(1).numpy()
+            np.testing.assert_allclose(said, fitted.scores_of_runs(task.x[:50])[run], atol=1e-5)
+            gone = sparsity(module).layers[1].zero_filters
+            assert gone == (4 if key == "prune+kd" else 0)  # 0.45 of 8
+    small = evenhand.compress(module, "int8", calibration=task.x[:50])
+    told = evenhand.compare_modules({"whole": module, "small": small}, task.x[:200], task.y[:200])
+    assert abs(told.accuracy["whole"] - told.accuracy["small"]) < 0.1
+    with pytest.raises(InputError, match=f"there is no run {seeds}; this fit has {seeds}"):
+        found.module(seeds)
+    with pytest.raises(InputError, match=r"not Fitted; of a fit, give fitted.module"):
+        evenhand.compress(found)
+
+
+def test_a_model_that_reads_a_code_is_no_module_of_the_inputs():
+    found = evenhand.fit(NET, "ffvae", task_of(), **QUICK)
+    with pytest.raises(InputError, match="reads a code that another network makes"):
+        found.module()

@@ -1,6 +1,7 @@
 """The page of studies in S0's shape: every table and figure, the program, and real runs in small."""
 
 import json
+import re
 import runpy
 from dataclasses import replace
 from pathlib import Path
@@ -15,10 +16,14 @@ from evenhand.evaluation.claims import read_claims
 from evenhand.evaluation.fixed_seed import compute, read_trained, together
 from evenhand.evaluation.fixed_seed.__main__ import main
 from evenhand.evaluation.fixed_seed.layout import RULES
+from evenhand.evaluation.fixed_seed.one_answer import counted, same_answers
 from evenhand.evaluation.fixed_seed.printed import from_published, from_table4, read_printed
+from evenhand.evaluation.fixed_seed.study import as_printed
 from evenhand.evaluation.replay.published import METRICS, Published
 from evenhand.report.figures.venn import PLACES, exclusive, venn
 from evenhand.report.fixed_seed_files import BEGIN, END, write_page
+from evenhand.report.fixed_seed_tables import means_table
+from evenhand.report.fixed_seed_words import _variation, sentences
 from evenhand.study.driver import Options, run_study
 from evenhand.study.frame import Frame
 from evenhand.study.smoke import smoke_form
@@ -93,6 +98,77 @@ def test_the_page_says_what_is_equal_and_what_is_short(page, tmp_path):
     assert "ended in the same weights, to the bit" in text
     assert "not tested" in text
     assert not (tmp_path / "results" / "venn.svg").exists()  # nothing fell
+
+
+def test_the_page_begins_with_all_techniques_and_says_whose_data_they_are(page, tmp_path):
+    still = world.study("equal", still=list(world.WORLD), seed=2)
+    stand_in = world.study("stand-in", repeat=False, data="mnist10s", seed=1)
+    body = body_of(still, stand_in, world.study("own", repeat=False, seed=1))
+    write_page(body, page, tmp_path / "results")
+    text = page.read_text("utf-8")
+    assert (
+        "6 of 27 techniques have been trained, 6 of them on S0's own data; not trained: S-RS, S-GR," in text
+    )
+    told = "| S-UC | MNIST-10S (digits) | stand-in | 16 |"
+    assert text.count(told) == 1
+    assert "| equal | 16 |" not in text  # nothing varies in it
+    assert re.search(r"S-UC \| CIFAR-10S \| own \| 16 \| [\d.]+ ± [\d.]+, [\d.]+ to [\d.]+ \|", text)
+    stand, own = text.split("### stand-in")[1].split("### own")
+    assert "**Ours: MNIST-10S (digits)**, network" in stand
+    assert "**no replication**" in stand
+    assert stand.count("Ours: MNIST-10S (digits); S0: CIFAR-10S, so no replication.") == 7 + 4
+    assert "no replication" not in own.split("### One seed")[0]
+    tables = [block for block in stand.split("\n\n") if block.startswith("| ")]
+    notes = [after for block, after in zip(stand.split("\n\n"), stand.split("\n\n")[1:], strict=False)
+             if block.startswith("| ")]  # fmt: skip
+    assert len(tables) == len(notes) > 10
+    assert all("Ours: MNIST-10S" in note for note in notes)
+    assert (tmp_path / "results" / "overview.csv").is_file()
+
+
+def test_a_number_is_rounded_in_one_way_in_tables_and_sentences():
+    """Four digits, then a decimal, as S0's program: 0.25348 is 25.3 in one step and 25.4 in two."""
+    row = {"technique": "S-GR", "metric": "di", "max_diff": 0.25348, "class_max_diff": 0.25348, "class": "a"}
+    row = as_printed({**row, "mean": 0.1})
+    assert row["text"]["max_diff"] == "25.4"
+    (sentence,) = _variation({"variance": [row]})
+    assert sentence.count("25.4 percentage points") == 2
+
+
+def test_few_runs_and_networks_without_an_answer_of_their_own_are_told():
+    few = together([compute(world.study(runs=5), printed=from_table4())])["studies"][0]["sets"][0]
+    said = " ".join(sentences(few))
+    assert few["attainable"] == {"p": pytest.approx(2 / 252), "of": 35, "shown": 0.05}
+    assert "can come to is 0.0079, and Holm over 35 comparisons asks the first for 0.0014" in said
+    assert "tell everything apart" not in said
+    many = together([compute(world.study(), printed=from_table4())])["studies"][0]["sets"][0]
+    assert "Holm over 35 comparisons asks" not in " ".join(sentences(many))
+    silent = " ".join(sentences({**few, "alike": {"S-UC": [2.4, 3], "S-Base": [0.0, 3]}}))
+    assert "to every row: S-UC for 2.4 of 3." in silent
+
+
+def test_classes_that_a_network_never_tells_are_counted(small):
+    with Store.open(small, readonly=True) as store:
+        frame = Frame(store)
+        rows = np.flatnonzero(frame.done)
+        found, of = same_answers(frame, rows)
+        cells = np.concatenate([look.counts.cells[inside] for look, _, inside in frame.met("test", rows)])
+    answers = cells.sum(axis=(1, 2))  # [run, class that was predicted]
+    assert of == 3
+    assert found == pytest.approx(np.mean(((answers == 0) | (answers == 300)).sum(axis=-1)))
+    assert counted(np.array([[0.0, 4.0, 9.0]]), np.full((1, 3), 9.0)).tolist() == [2]
+
+
+def test_performance_of_another_kind_is_not_set_beside_ours():
+    """S0 gives mean average precision for C and I: accuracy of ours has nothing beside it."""
+    names = {"C-Base": (0.3, 0.02, 0.7), "C-R1": (0.2, 0.02, 0.7)}
+    published = Published(
+        tuple(names), {(n, m): np.full((2, 3), 0.1) for n in names for m in METRICS},
+        {n: np.array([0.5, 0.6]) for n in names},
+    )  # fmt: skip
+    one = compute(world.study(world=names), printed=from_published(published))["sets"][0]
+    assert {row["printed_mean"] for row in one["performance"]} == {None}
+    assert "mean average precision on validation rows, another quantity" in means_table(one).note
 
 
 def test_the_picture_of_the_costs_has_the_published_counts():

@@ -74,6 +74,19 @@ def test_the_mean_of_runs_is_tested_by_student():
     assert mean_p(values, code, 2, np.full(50, 3.0)) == pytest.approx(expected)  # equal weights weigh nothing
 
 
+@pytest.mark.parametrize("n", [2, 5, 9])
+def test_a_few_rows_that_all_changed_alike_are_judged_by_their_number(n):
+    """Student's t of equal changes is infinite for any n; flipping n signs gives no less than 2^(1 - n)."""
+    y = np.concatenate([np.zeros(n, dtype=int), np.ones(200, dtype=int)])
+    right, wrong = np.stack([y, y]), np.stack([y, np.where(y == 0, 1, y)])
+    rows = Rows(y, {"base": right, "small": wrong}, ("rare", "often"), np.zeros(len(y), int), ())
+    rare, often = who_paid(rows, "base", "small", Options(replicates=20)).classes
+    assert rare.difference == -0.5
+    assert rare.p == pytest.approx(min(1.0, 2 * 2.0 ** (1 - n)))  # Holm counts two classes
+    assert rare.verdict == ("paid" if n == 9 else "not shown")
+    assert often.p == 1.0
+
+
 def test_an_interval_over_rows_is_that_of_a_proportion():
     rng = np.random.default_rng(1)
     y = np.zeros(900, dtype=int)
@@ -162,3 +175,26 @@ def test_modules_are_asked_at_rest_and_left_as_they_were():
     assert predicted_classes(torch.nn.Flatten(0), torch.tensor([[0.5], [-0.5]])).tolist() == [1, 0]
     with pytest.raises(evenhand.errors.InputError, match="one row of logits"):
         predicted_classes(torch.nn.Flatten(0), torch.zeros(3, 2))
+
+
+def test_modules_that_say_nothing_are_refused_and_those_of_fewer_bits_are_asked():
+    import torch
+
+    x, y = torch.randn(40, 3, generator=torch.Generator().manual_seed(0)), [0, 1] * 20
+    torch.manual_seed(0)
+    whole, broken = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    half = torch.nn.Linear(3, 2)
+    half.load_state_dict(whole.state_dict())
+    found = evenhand.compare_modules({"whole": whole, "half": half.half()}, x.numpy(), y)
+    assert abs(found.accuracy["whole"] - found.accuracy["half"]) <= 0.05
+    with torch.no_grad():
+        broken.weight[1, 0] = float("nan")
+    for modules, told in (
+        ({"whole": whole, "broken": broken}, "NaN for 40 of 40 inputs"),
+        ({"whole": whole, "small": 3}, "a torch module is asked for predictions, not int"),
+        ([whole, whole], "give the modules with their names"),
+    ):
+        with pytest.raises(evenhand.errors.InputError, match=told):
+            evenhand.compare_modules(modules, x, y)
+    with pytest.raises(evenhand.errors.InputError, match="'batch_size' must be at least 1"):
+        evenhand.compare_modules({"a": whole, "b": whole}, x, y, batch_size=0)

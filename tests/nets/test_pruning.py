@@ -10,8 +10,10 @@ from torch.nn.utils import prune
 
 from evenhand.errors import InputError
 from evenhand.nets import NetSpec
-from evenhand.nets.prunable import filter_layers, following_norms, weight_names
-from evenhand.nets.pruning import agp, apply_masks, filter_masks, kept_largest, magnitude_masks, pruned_number
+from evenhand.nets.following import following_norms
+from evenhand.nets.prunable import filter_layers, weight_names
+from evenhand.nets.pruning import agp, apply_masks, filter_masks, magnitude_masks
+from evenhand.nets.smallest import kept_largest, pruned_number
 from evenhand.nets.sparsity import sparsity
 
 # S2's schedule, part E of the specification: t = 0, 5, ..., 120 of 120 epochs, from 10 % to 45 %
@@ -130,6 +132,35 @@ def test_a_pruned_filter_is_as_good_as_not_there():
     thin.load_state_dict(state | {"4.weight": state["4.weight"][:, kept]})
     x = torch.randn(2, 3, 10, 10)
     torch.testing.assert_close(net(x), thin(x))
+
+
+def test_norms_in_blocks_and_in_lists_are_those_of_their_convolutions():
+    """conv1, conv2, bn1, bn2: the first norm is not that of the second convolution."""
+    net = nn.Module()
+    net.conv1, net.conv2 = nn.Conv2d(3, 8, 3), nn.Conv2d(8, 8, 3)
+    net.bn1, net.bn2 = nn.BatchNorm2d(8), nn.BatchNorm2d(8)
+    assert following_norms(net) == {"conv1": "bn1", "conv2": "bn2"}
+    assert filter_layers(net)["conv2"][2:] == ("bn2.weight", "bn2.bias")
+    in_order = nn.Sequential(nn.Conv2d(3, 8, 3), nn.Conv2d(8, 8, 3), nn.BatchNorm2d(8), nn.BatchNorm2d(8))
+    assert following_norms(in_order) == {"1": "2"}  # a Sequential calls its parts in their order
+    lists = nn.Module()
+    lists.convs = nn.ModuleList(nn.Conv2d(4, 4, 3) for _ in range(2))
+    lists.bns = nn.ModuleList(nn.BatchNorm2d(4) for _ in range(2))
+    assert following_norms(lists) == {"convs.0": "bns.0", "convs.1": "bns.1"}
+    lists.convs.append(nn.Conv2d(4, 4, 3))
+    assert following_norms(lists) == {}
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.45, 0.999, 1.0])
+def test_many_weights_are_chosen_without_sorting_and_as_by_sorting(share, monkeypatch):
+    drawn = torch.Generator().manual_seed(0)
+    some = torch.rand(3000, generator=drawn), torch.randint(0, 4, (3000,), generator=drawn).float()
+    for sizes in (*some, torch.where(some[0] > 0.9, torch.nan, some[0])):
+        for old in (None, torch.rand(3000, generator=drawn) > 0.3):
+            sorted_out = kept_largest(sizes, share, old)
+            monkeypatch.setattr("evenhand.nets.smallest.MANY", 0)
+            assert torch.equal(kept_largest(sizes, share, old), sorted_out)
+            monkeypatch.undo()
 
 
 def test_norms_are_found_by_order_or_by_what_a_network_says():

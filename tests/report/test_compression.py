@@ -15,6 +15,8 @@ from evenhand.evaluation.compression import compute, together
 from evenhand.report.bitmap import png_bytes
 from evenhand.report.compression import render
 from evenhand.report.compression_files import BEGIN, END, write_page
+from evenhand.report.compression_paid import page_tables
+from evenhand.report.compression_sheets import png_size, windows
 from evenhand.report.compression_tables import tables
 
 HERE = Path(__file__).parents[1] / "evaluation" / "compression_world.py"
@@ -39,7 +41,9 @@ def test_the_page_links_what_is_written(body, tmp_path):
     assert links
     assert all((page.parent / link).resolve().is_file() for link in links)
     assert {path.suffix for path in written} == {".md", ".svg", ".csv", ".png"}
-    assert "| Pruning | 3 |" in text
+    assert re.search(r"^\| Pruning \| \d+ \| 887 \| 0\.\d{5} ± ", text, re.M)
+    assert "##### Which classes paid: pruning at 45 %" in text
+    assert "figure-2-apart-45.svg" in text
     assert "0.00931" in text
     assert "**S2.2:" in text
 
@@ -49,7 +53,7 @@ def test_the_html_holds_its_pictures_and_asks_nobody(body):
     (policy,) = re.findall(r'Content-Security-Policy" content="([^"]+)"', page)
     assert "img-src data:" in policy
     assert "default-src &#39;none&#39;" in policy.replace("'", "&#39;")
-    pictures = re.findall(r'src="data:image/png;base64,([^"]+)"', page)
+    pictures = re.findall(r'href="data:image/png;base64,([^"]+)"', page)
     assert len(pictures) == 2
     assert base64.b64decode(pictures[0]).startswith(b"\x89PNG")
     assert not re.search(r'src="http|href="http', page)
@@ -70,6 +74,31 @@ def test_a_sheet_shows_at_most_24_exemplars(body):
     for problem in body["studies"][0]["problems"]:
         for sheet in problem["sheets"]:
             assert len(sheet["rows"]) == min(24, sheet["count"])
+
+
+def test_every_exemplar_on_the_page_is_a_picture_with_its_labels(body):
+    page = render(body)
+    for number, sheet in enumerate(s for p in body["studies"][0]["problems"] for s in p["sheets"]):
+        own = f"{body['studies'][0]['name']}-sheet-{number}"
+        assert page.count(f'<use href="#{own}"/>') == len(sheet["rows"])
+        width, height = png_size(base64.b64decode(sheet["png"]))
+        for box in windows(width, height, sheet["columns"], len(sheet["rows"])):
+            x, y, wide, high = map(int, box.split())
+            assert x + wide < width
+            assert y + high < height
+            assert wide == high == 56  # 28 pixels, enlarged by two
+
+
+def test_a_file_of_who_paid_holds_numbers_and_a_page_no_empty_column(body):
+    (study,) = body["studies"]
+    found = tables(study)["who-paid-groups"]
+    place = {name: number for number, name in enumerate(found.heads)}
+    assert all(isinstance(row[place["p"]], float) for row in found.rows)
+    assert len({row[place["difference"]] for row in found.rows}) > 1
+    (problem,) = study["problems"]
+    for table in page_tables(study, problem, "80 %"):
+        assert table.title.endswith("pruning at 80 %")
+        assert all(any(row[number] != "" for row in table.rows) for number in range(len(table.heads)))
 
 
 def test_a_png_is_read_back_by_others():

@@ -1,4 +1,5 @@
 import math
+import re
 from xml.etree import ElementTree
 
 import numpy as np
@@ -6,7 +7,9 @@ import pytest
 
 from evenhand.report.figures import Cloud, ForestRow, StripRow, ellipse, forest, heatmap, scatter, strip
 from evenhand.report.figures.canvas import clip, text_width
+from evenhand.report.figures.panels import panels
 from evenhand.report.figures.scale import nice_scale
+from evenhand.report.figures.scatter import symbol
 from evenhand.report.palette import DARK, FIGURE, LIGHT
 from evenhand.report.png import to_png
 
@@ -80,7 +83,10 @@ def test_scatter_tells_series_apart_without_colour():
         Cloud(f"m{i}", tuple((str(j), 0.1 * i + 0.01 * j, 0.2 * j * j) for j in range(5))) for i in range(10)
     ]
     root = parsed(scatter(clouds, title="t", x_axis="x", y_axis="y"))
-    assert len(root.findall(f"{SVG}circle")) == 3 * 6  # series 0, 4 and 8: five points and the key
+    assert len(root.findall(f"{SVG}circle")) == 2 * 6  # series 0 and 4: five points and the key
+    looks = [re.sub(r" points=.*", "", symbol(i, 0, 0, "")) for i in range(32)]
+    triangles = [symbol(i, 0, 0, "").count(",") for i in range(32)]  # three corners or four
+    assert len(set(zip(looks, triangles, strict=True))) == 32
     assert len(root.findall(f"{SVG}rect")) == 3 * 6
 
 
@@ -155,3 +161,17 @@ def test_png_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "cairosvg", None)
     with pytest.raises(ImportError, match=r"evenhand\[png\]"):
         to_png("<svg/>")
+
+
+def test_panels_share_their_axes_and_keep_everything_inside():
+    clouds = [
+        Cloud(f"m{i}", tuple((f"class <{j}>", i * 0.1 * j, 0.2 * j * j - i) for j in range(5)))
+        for i in range(7)
+    ]
+    for width in (760.0, 360.0):
+        root = parsed(panels(clouds[1:], clouds[0], title="t", x_axis="x", y_axis="y", width=width))
+        circles = root.findall(f"{SVG}circle")
+        assert len(circles) == 2 * 6 * 5
+        high = float(root.get("height"))
+        assert all(0 < float(c.get("cx")) < width and 0 < float(c.get("cy")) < high for c in circles)
+    parsed(panels([Cloud("none", ())], Cloud("b", ()), title="t", x_axis="x", y_axis="y"))

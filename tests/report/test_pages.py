@@ -227,3 +227,26 @@ def test_comparison_with_least_content_renders(comparison):
         bare[key] = None
     page = assert_sound(render_comparison(bare))
     assert 'id="cie"' not in page
+
+
+def test_matrices_of_many_models_are_numbered_and_stand_one_below_the_other(comparison):
+    names = [f"mobilenetv3_large_{n}" for n in range(7)]
+    matrix = [[0.1 * abs(a - b) for b in range(7)] for a in range(7)]
+    many = {**comparison, "models": names, "base": names[0], "matrices": {"cev": matrix}}
+    many |= {key: {} for key in ("per_class", "differences", "groups", "cie", "paid")}
+    many |= {"accuracy": dict.fromkeys(names, 0.5), "disagreement": dict.fromkeys(names[1:], 0.1)}
+    page = render_comparison(many)
+    assert 'class="numbered"' in page
+    assert ">6 mobilenetv3_large_6</text>" in page
+    assert 'class="grid"' not in page
+    assert 'class="grid"' in render_comparison(comparison)
+
+
+def test_no_p_of_who_paid_is_zero(comparison):
+    hurt = {"name": "cat", "n": 50, "base": 0.9, "value": 0.1, "difference": -0.8, "low": -0.9, "high": -0.7}
+    model = comparison["models"][1]
+    paid = {model: {"classes": [{**hurt, "p": 1e-15, "verdict": "paid"}]}}
+    page = render_comparison({**comparison, "paid": paid})
+    section = page[page.index('<section id="paid">') : page.index('<section id="matrices">')]
+    assert '<td class="num">&lt;0.001</td>' in section
+    assert "0.000" not in section

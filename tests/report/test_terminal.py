@@ -145,3 +145,12 @@ def test_the_card_of_a_comparison(comparison):
     card = comparison_card(comparison)
     assert "tiny minus big" in card
     assert card.count("<table") == card.count("</table>") == 3
+
+
+def test_a_terminal_says_who_paid_with_interval_and_p(comparison):
+    out = printed(comparison_table(comparison), 120)
+    assert "Who gained by small" in out
+    _, told = out.split("Who paid for tiny, and who gained")  # which answers 1 to everybody
+    line = next(line for line in told.splitlines() if line.strip().startswith("0 "))
+    assert line.split()[1:6] == ["class", "36", "0.500", "0.000", "−0.500"]
+    assert line.split()[-2:] == ["<0.001", "paid"]

@@ -133,6 +133,22 @@ def test_two_models_in_words(comparison):
     assert said[1].startswith("Errors moved between classes in pruned (normalised combined error variance")
 
 
+def test_a_model_that_equals_its_base_moved_no_errors(comparison):
+    base, other = comparison["models"][:2]
+    same = {"value": 0.0, "low": 0.0, "high": 0.0, "skipped": 0}
+    pair = {**comparison, "models": [base, other], "cev": {other: same}, "cev_norm": {other: same}}
+    (told,) = [one for one in comparison_sentences(pair) if "error rates" in one]
+    assert told == "The error rates of all classes moved alike, or not at all."
+
+
+def test_a_random_predictor_that_moves_less_is_no_yardstick(comparison):
+    base, other = comparison["models"][:2]
+    pair = {**comparison, "models": [base, other], "per_class": {}}
+    pair |= {"cev": {other: {"value": 0.006}}, "cev_norm": {other: {"value": 53.6}}}
+    (told,) = [one for one in comparison_sentences(pair) if one.startswith("Errors moved")]
+    assert "(combined error variance 0.0060)" in told
+
+
 def test_paired_differences_count_headline_metrics_only(comparison):
     for metrics in comparison["differences"].values():
         metrics.update(

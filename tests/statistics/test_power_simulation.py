@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import mannwhitneyu, norm, t, wilcoxon
+from scipy.stats import mannwhitneyu, norm, rankdata, t, wilcoxon
 
 from evenhand.errors import InputError
 from evenhand.statistics.planning import (
@@ -18,6 +18,7 @@ from evenhand.statistics.planning import (
 from evenhand.statistics.power import attainable_p, detectable_difference, power_to_see
 from evenhand.statistics.power_simulation import Imagined, wilson
 from evenhand.statistics.rank_limits import NEVER, limit_of_signed_ranks, limit_of_u
+from evenhand.statistics.rank_sums import sums_of_risen, sums_of_second
 
 NORMAL = norm.ppf((np.arange(400) + 0.5) / 400)  # as even a normal sample as there can be
 MANY = 8000
@@ -186,3 +187,38 @@ def test_what_cannot_be_planned_is_said_and_not_guessed():
 def test_wilsons_interval_is_the_one_of_the_textbook():
     assert wilson(0.5, 10) == pytest.approx((0.2366, 0.7634), abs=1e-4)
     assert wilson(0.0, 10)[0] == 0.0
+
+
+def test_a_power_that_so_few_draws_do_not_tell_is_refused_and_more_draws_tell_it():
+    """Of 2,000 studies 0.002 would miss at a power of 0.999999: fewer runs than needed looked enough."""
+    base, other = 0.3 + 0.01 * NORMAL[::25], 0.25 + 0.02 * NORMAL[::25]
+    with pytest.raises(InputError, match=r"tell a power of 0.999 from 1: draw 10,000 .* at most 0.995$"):
+        plan_runs(base, other, 0.02, power=0.999)
+    with pytest.raises(InputError, match=r"nor would 100,000.*at most 0.995, or 0.9999 with --draws 100000"):
+        plan_runs(base, other, 0.02, power=0.999999)
+    plan = plan_runs(base, other, 0.02, power=0.999, draws=10_000, test="welch")
+    assert plan.runs == pytest.approx(plan.formula, rel=0.1)
+    assert plan.at_runs.low < 0.999 <= plan.at_runs.power
+
+
+def test_many_draws_of_many_runs_come_in_blocks(monkeypatch):
+    found = spread(draws=4000, fewest=4000)
+    whole = found.power(0.2, 300)
+    monkeypatch.setattr("evenhand.statistics.power_simulation.BLOCK", 90_000)
+    parts = found.power(0.2, 300)
+    assert [len(block[0]) for block in found._blocks(300)] == [300] * 13 + [100]
+    assert found.noise(300)[1].shape == (4000, 300)
+    assert parts.power == pytest.approx(whole.power, abs=0.04)
+    assert parts.high - parts.low == pytest.approx(whole.high - whole.low, rel=0.1)
+
+
+def test_sums_of_ranks_are_those_of_scipy():
+    rng = np.random.default_rng(3)
+    for n, m in ((2, 2), (5, 9), (40, 40)):
+        a, b = rng.normal(size=(50, n)), rng.normal(0.5, 2, size=(50, m))
+        wanted = rankdata(np.concatenate([a, b], axis=1), axis=1)[:, n:].sum(axis=1)
+        assert (sums_of_second(a, b) == wanted).all()
+        risen = (rankdata(np.abs(b), axis=1) * (b > 0)).sum(axis=1)
+        assert (sums_of_risen(b) == risen).all()
+    still = sums_of_second(np.zeros((1, 3)), np.array([[-1.0, 0.5, 2.0]]))  # a side without any spread
+    assert still.tolist() == [1 + 5 + 6]

@@ -1,6 +1,7 @@
 """Identical runs: one seed, a process each; what is named may differ between them, and nothing else."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -290,6 +291,9 @@ def test_exports_tell_the_repeats(tmp_path, identical):
 
 
 def test_published_runs_are_told_apart_by_their_number(tmp_path, identical):
+    from evenhand.evaluation.fixed_seed.trained import kind_of
+    from evenhand.evaluation.study.repeats import repeat_notes
+    from evenhand.evaluation.study.setup import Setup
     from evenhand.study.export import export_runs
     from evenhand.study.published import PublishedRuns
 
@@ -298,6 +302,26 @@ def test_published_runs_are_told_apart_by_their_number(tmp_path, identical):
     frame = Frame(PublishedRuns(tmp_path))
     assert sorted(frame.columns["seed"]) == [0, 0, 0, 1, 1, 1]
     assert frame.columns["repeat"] == frame.columns["seed"]
+    assert kind_of(frame) == kind_of(identical[2]) == ("identical", ["kernels", "reduction"])
+    assert any("between them: kernels, reduction" in note for note in repeat_notes(Setup.of(frame)))
+
+
+def test_the_page_and_the_tables_call_identical_runs_what_they_are(identical):
+    from evenhand.report.study import render
+    from evenhand.report.study_tables import tables
+
+    body = identical[3]
+    page = render(body)
+    for words in ("Identical runs", "Mean over identical runs", "Variance over identical runs", '"run 1"'):
+        assert words in page
+    shown = page.partition("The study as it was declared")
+    wrong = r">Seeds<|[Oo]ver seeds(?!, on the val| is over)|seed 1|another seed"
+    assert not re.search(wrong, shown[0] + shown[2])
+    assert "identical runs" in tables(body)["budget"].heads
+    assert "Mean over identical runs" in tables(body)["leaders"].note
+    with_seeds = {**body, "budget": {**body["budget"], "run": "seed"}}
+    assert ">Seeds<" in render(with_seeds)
+    assert "Each dot is a training with another seed" in render(with_seeds)
 
 
 def test_identical_runs_make_no_pairs_in_a_plan(identical):

@@ -28,11 +28,14 @@ from evenhand.methods.pruned_state import MASK, masks_in
 from evenhand.methods.registry import RULES, is_known, kind_of
 from evenhand.nets import NetSpec
 from evenhand.nets.prunable import filter_layers
-from evenhand.nets.pruning import agp, magnitude_masks, pruned_number
+from evenhand.nets.pruning import agp, magnitude_masks
+from evenhand.nets.resnet import CifarResNet
+from evenhand.nets.smallest import pruned_number
 from evenhand.records import EpochStart, Phase
 from evenhand.study.expand import expand
 from evenhand.study.read import read_study
 from evenhand.train.building import networks_of
+from evenhand.train.own_net import OwnNet
 
 CONVNET = NetSpec("convnet", widths=(8, 16, 16))
 WEIGHTS = {"kind": "magnitude", "every": 1}
@@ -281,6 +284,36 @@ def test_a_run_that_was_killed_goes_on_to_the_same_bits(kit, calls, tmp_path):
     resumed, whole = make().fit(None, tmp_path / "c.npz"), make().fit()
     for run in range(2):
         kit.assert_same(kit.numbers(whole, run), kit.numbers(resumed, run))
+
+
+@pytest.mark.parametrize("calls", [2, 4])
+def test_so_does_one_with_batch_statistics_and_filters_in_either_phase(kit, calls, tmp_path):
+    """Killed while the teacher learns, or the student: masks and statistics go on as they were."""
+    left = [calls]
+
+    def tell(_):
+        left[0] -= 1
+        if not left[0]:
+            raise KeyboardInterrupt
+
+    def make():
+        method = method_of("prune+at-kd", every=1, share=0.5)
+        return kit.trainer(kit.images(), [3], method, net=OwnNet(small_resnet), epochs=3, batch_size=8)
+
+    with pytest.raises(KeyboardInterrupt):
+        make().fit(tell, tmp_path / "c.npz", every=1e9)
+    resumed, whole = make().fit(None, tmp_path / "c.npz"), make().fit()
+    kit.assert_same(kit.numbers(whole), kit.numbers(resumed))
+    for name, value in whole.stack.buffers().items():
+        assert torch.equal(value, resumed.stack.buffers()[name]), name
+    masks = masks_in(resumed.state)
+    assert {int((~mask).sum()) / mask.numel() for mask in masks.values()} == {0.5}
+    for name, mask in masks.items():
+        assert not resumed.stack.parameters["model"][name][~mask.flatten()].any(), name
+
+
+def small_resnet(shape, outputs: int) -> CifarResNet:
+    return CifarResNet(shape, outputs, stem=4, widths=(4, 8), blocks=1)
 
 
 def test_a_pruned_model_is_saved_loaded_and_predicts_the_same(kit, tmp_path):

@@ -36,7 +36,12 @@ Which = Annotated[TestName, typer.Option("--test", help="Ranks, or means (of pai
 Paired = Annotated[bool, typer.Option("--paired", help="Runs of the same seed are pairs.")]
 Base = Annotated[str, typer.Option("--base", metavar="NAME", help="Compare with this method.")]
 Part = Annotated[str, typer.Option("--part", metavar="NAME", help="The part of the data; the report's.")]
-Draws = Annotated[int, typer.Option("--draws", metavar="N", help="Simulated studies for each number.")]
+Draws = Annotated[
+    int,
+    typer.Option(
+        "--draws", metavar="N", help="Simulated studies for each number; --power 0.999 needs 10000."
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Of the simulation.")]
 Figure = Annotated[
     Path | None,

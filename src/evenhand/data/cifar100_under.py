@@ -18,7 +18,7 @@ from evenhand.data.cifar10 import CITATION, LICENCE, channel_scaling
 from evenhand.data.cifar100_files import read_cifar100
 from evenhand.data.halves import halves
 from evenhand.data.shares import exact_count
-from evenhand.data.splits import as_split, check_seed, cut
+from evenhand.data.splits import as_split, check_seed, cut, evenly_spaced
 from evenhand.data.task import Task
 from evenhand.errors import InputError
 from evenhand.groups import Attribute
@@ -36,13 +36,16 @@ def cifar100_under(
     each: int = 5,
     seed: int = 0,
     validation: float = 0.0,
+    limit: int = 0,
+    n_test: int = 0,
     progress: Progress | None = None,
 ) -> Task:
     """Predict one of 100 classes; for each of the `shares`, `each` classes keep that share of their images.
 
     By default five classes have 250, five 100 and five 50 of their 500 training images, 44,500 in all. S2
     says neither which classes nor how many of each share: they are drawn by `seed`, and the card names them.
-    The test is whole: 100 images a class. `validation` of the training images that are left are held out.
+    The test is whole: 100 images a class. `validation` of the training images that are left are held out. To
+    try something out, `limit` uses at most so many training images and `n_test` so many of the test (0: all).
     Attributes: `kept`, the share of its training images that an image's class has; `superclass` (20), and
     `brightness_in_class`, measured on the picture.
 
@@ -55,12 +58,13 @@ def cifar100_under(
     draw = np.random.default_rng(seed)
     level = class_levels(len(shares), each, len(pictures.classes), draw)
     y = pictures.y.numpy()
-    kept = kept_rows(y[: pictures.n_train], level, shares, draw)
-    tested = np.arange(pictures.n_train, len(y))
+    kept = kept_rows(y[: pictures.n_train], level, shares, draw)[: checked_limit(limit) or None]
+    tested = np.arange(pictures.n_train, len(y))[evenly_spaced(len(y) - pictures.n_train, n_test)]
     split = as_split(cut(np.concatenate([kept, tested]), len(kept), validation))
     light = pictures.x.flatten(1).sum(1, dtype=torch.int64).numpy()
     names = ("100 %", *(f"{100 * share:g} %" for share in shares))
     knobs = {"shares": list(shares), "each": each, "seed": seed, "validation": validation}
+    knobs |= {name: n for name, n in (("limit", limit), ("n_test", n_test)) if n}
     return Task(
         name="cifar100-under",
         x=pictures.x,
@@ -91,6 +95,13 @@ def kept_rows(y: IntArray, level: IntArray, shares: Sequence[float], draw: np.ra
         kept[members[exact_count(shares[level[label] - 1], len(members)) :]] = False
     found: IntArray = order[kept[order]]
     return found
+
+
+def checked_limit(limit: int) -> int:
+    """A number of training rows; `InputError` for one that is none."""
+    if limit < 0:
+        raise InputError(f"the knob limit={limit} must be a number of training rows; 0 uses all")
+    return limit
 
 
 def class_levels(n_shares: int, each: int, n_classes: int, draw: np.random.Generator) -> IntArray:

@@ -10,9 +10,9 @@ from torch import Tensor
 from evenhand.data.cache import Progress
 from evenhand.data.cifar10 import channel_scaling, cifar10
 from evenhand.data.cifar100_under import SHARES
+from evenhand.data.splits import evenly_spaced
 from evenhand.data.task import Task
 from evenhand.data.under_sampled import under_sampled
-from evenhand.errors import InputError
 
 
 def cifar10_under(
@@ -30,15 +30,14 @@ def cifar10_under(
 
     Classes and images are drawn by `seed`; the card names the classes. `form` and `validation` are those of
     `cifar10`: validation images are held out before classes are cut, so that all classes are whole there and
-    in the test. With a `limit` at most so many training images are used, with `n_test` the first so many test
-    images (0: all). Attributes: `kept`, the share of its training images that an image's class has;
-    `brightness` and `brightness_in_class`, of the picture.
+    in the test. With a `limit` at most so many training images are used, with `n_test` so many test images,
+    evenly spaced, as some files are sorted by class (0: all). Attributes: `kept`, the share of its training
+    images that an image's class has; `brightness` and `brightness_in_class`, of the picture.
     """
     whole = cifar10(form, validation=validation, seed=seed, progress=progress)
     task = under_sampled(whole, "cifar10-under", shares, each=each, seed=seed, limit=limit)
     assert isinstance(task.x, Tensor)
-    if n_test < 0:
-        raise InputError(f"the knob n_test={n_test} must be a number of test images; 0 uses all")
-    split = {**task.split, "test": task.split["test"][: n_test or None]}
+    tested = task.split["test"]
+    split = {**task.split, "test": tested[evenly_spaced(len(tested), n_test)]}
     card = replace(task.card, knobs={**task.card.knobs, "n_test": n_test})
     return replace(task, split=split, card=card, scaling=channel_scaling(task.x, split["train"]))

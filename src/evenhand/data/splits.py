@@ -71,3 +71,15 @@ def check_seed(value: int) -> int:
     if not isinstance(value, (int, np.integer)) or value < 0:
         raise InputError(f"the knob seed={value!r} must be a whole number of at least 0")
     return value
+
+
+def evenly_spaced(size: int, n_test: int) -> list[int]:
+    """So many places of a test, at equal distances, as some files are sorted by class; all for 0 or too many.
+
+    >>> evenly_spaced(10, 4), evenly_spaced(3, 0), evenly_spaced(3, 5)
+    ([0, 2, 5, 7], [0, 1, 2], [0, 1, 2])
+    """
+    if n_test < 0:
+        raise InputError(f"the knob n_test={n_test} must be a number of test images; 0 uses all")
+    n = min(n_test, size) or size
+    return [place * size // n for place in range(n)]

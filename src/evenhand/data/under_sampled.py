@@ -12,10 +12,9 @@ import numpy as np
 import torch
 
 from evenhand.data.card import DataCard
-from evenhand.data.cifar100_under import checked_shares, class_levels, cut_classes, kept_rows
+from evenhand.data.cifar100_under import checked_limit, checked_shares, class_levels, cut_classes, kept_rows
 from evenhand.data.splits import check_seed
 from evenhand.data.task import Task
-from evenhand.errors import InputError
 from evenhand.groups import Attribute
 
 
@@ -34,12 +33,10 @@ def under_sampled(
     """
     found = checked_shares(shares, each, task.n_classes)
     check_seed(seed)
-    if limit < 0:
-        raise InputError(f"the knob limit={limit} must be a number of training rows; 0 uses all")
     draw = np.random.default_rng(seed)
     level = class_levels(len(found), each, task.n_classes, draw)
     rows, y = task.split["train"].numpy(), task.y.numpy()
-    kept = rows[kept_rows(y[rows], level, found, draw)][: limit or None]
+    kept = rows[kept_rows(y[rows], level, found, draw)][: checked_limit(limit) or None]
     names = ("100 %", *(f"{100 * share:g} %" for share in found))
     knobs = {**task.card.knobs, "shares": list(found), "each": each, "seed": seed, "limit": limit}
     return replace(

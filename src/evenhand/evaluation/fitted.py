@@ -20,6 +20,8 @@ from evenhand.levels import level_name
 from evenhand.train.trained import Trained, scores_of
 
 if TYPE_CHECKING:
+    from torch import nn
+
     from evenhand.data.encoding import TableEncoding
     from evenhand.evaluation.shift import ShiftAudit
 
@@ -118,6 +120,16 @@ class Fitted:
         from evenhand.evaluation.shift import audit_under_shift
 
         return audit_under_shift(self, task, shift, **options)
+
+    def module(self, run: int = 0) -> nn.Module:
+        """A copy of a run's model as a torch module: inputs as the task has them, logits; in evaluation.
+
+        For `evenhand.compress`, `evenhand.compare_modules` and `evenhand.nets.sparsity`. A method's own rule
+        of prediction, such as a sum over heads, is no part of it.
+        """
+        from evenhand.evaluation.fitted_module import module_of
+
+        return module_of(self.models, self.scalings, run)
 
     def save(self, folder: str | Path) -> Path:
         """Write parameters, history, predictions on the test part and their audit; gives back the folder."""

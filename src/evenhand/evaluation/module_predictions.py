@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def predicted_classes(module: nn.Module, x: Tensor, batch_size: int = 512) -> IntArray:
     """The class of the largest output for every row of `x`; with one output, 1 where it is above 0.
 
-    The module is put at rest (`eval`) for the time of the call, runs where its parameters are, and may return
-    logits or a tuple that begins with them.
+    The module is put at rest (`eval`) for the time of the call, runs where its parameters are and in their
+    precision, and may return logits or a tuple that begins with them. NaN is refused.
 
     >>> import torch
     >>> predicted_classes(torch.nn.Identity(), torch.tensor([[0.1, 0.9], [2.0, 1.0]])).tolist()
@@ -25,16 +25,36 @@ def predicted_classes(module: nn.Module, x: Tensor, batch_size: int = 512) -> In
     """
     import torch
 
-    place = next(iter(module.parameters()), x).device
+    _check(module, batch_size)
+    x = torch.as_tensor(x)
     learning = [part for part in module.modules() if part.training]
     module.eval()
     try:
         with torch.no_grad():
-            parts = [_classes(module(rows.to(place)), len(rows)) for rows in torch.split(x, batch_size)]
+            batches = torch.split(x, batch_size)
+            parts = [_classes(module(_as_read_by(module, rows)), len(rows)) for rows in batches]
     finally:
         for part in learning:  # some may have been at rest before
             part.training = True
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+
+
+def _check(module: object, batch_size: int) -> None:
+    from torch import nn
+
+    if not isinstance(module, nn.Module):
+        raise InputError(f"a torch module is asked for predictions, not {type(module).__name__}")
+    if batch_size < 1:
+        raise InputError(f"'batch_size' must be at least 1, not {batch_size}")
+
+
+def _as_read_by(module: nn.Module, rows: Tensor) -> Tensor:
+    """The rows where the module is, and of as many bits as its parameters, unless they are codes."""
+    held = (*module.parameters(), *module.buffers())  # a layer of eight bits may have buffers alone
+    own = next((value for value in held if value.is_floating_point()), None)
+    if own is None:
+        return rows
+    return rows.to(own.device, own.dtype) if rows.is_floating_point() else rows.to(own.device)
 
 
 def _classes(out: Any, n: int) -> IntArray:
@@ -42,6 +62,10 @@ def _classes(out: Any, n: int) -> IntArray:
     if getattr(logits, "ndim", 0) not in (1, 2) or len(logits) != n:
         shape = tuple(getattr(logits, "shape", ()))
         raise InputError(f"a module must give one row of logits for each input, not {shape} for {n} inputs")
+    if unknown := int(logits.isnan().reshape(n, -1).any(1).sum()):
+        raise InputError(
+            f"a module gives NaN for {unknown} of {n} inputs, which is no class; look at its weights"
+        )
     if logits.ndim == 1 or logits.shape[1] == 1:
         return np.asarray((logits.reshape(-1) > 0).cpu().numpy(), dtype=np.int64)
     return np.asarray(logits.argmax(dim=1).cpu().numpy(), dtype=np.int64)

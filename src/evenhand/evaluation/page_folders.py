@@ -32,4 +32,5 @@ def tell(words: str) -> None:
 
 def tell_written(files: Sequence[Path]) -> None:
     """The page, and how many files it links."""
-    tell(f"written: {files[0]} and {len(files) - 1} files that it links")
+    linked = f" and {len(files) - 1} files that it links" if len(files) > 1 else ""
+    tell(f"written: {files[0]}{linked}")

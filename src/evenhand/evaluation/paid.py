@@ -204,10 +204,13 @@ def mcnemar_p(lost: object, won: object) -> FloatArray:
 def mean_p(values: FloatArray, code: Array, n: int, weights: Array | None = None) -> FloatArray:
     """Two-sided p of a weighted mean of 0 in each of n sets, by Student's t; 1 where every value is 0.
 
-    NaN for sets of fewer than two rows.
+    Where m values are not 0, it is at least 2^(1 - m), the least that flipping their signs could give: of a
+    few rows that all changed alike the t statistic is infinite, and shows nothing.
+    NaN for fewer than two rows.
 
-    >>> mean_p(np.array([1.0, 2.0, 3.0, 0.0, 0.0, 5.0]), np.array([0, 0, 0, 1, 1, 2]), 3).round(4).tolist()
-    [0.0742, 1.0, nan]
+    >>> values = np.array([1.0, 2.0, 3.0, 0.0, 0.0, 5.0, -1.0, -1.0])
+    >>> mean_p(values, np.array([0, 0, 0, 1, 1, 2, 3, 3]), 4).round(4).tolist()
+    [0.25, 1.0, nan, 0.5]
     """
     from scipy.special import stdtr
 
@@ -218,6 +221,8 @@ def mean_p(values: FloatArray, code: Array, n: int, weights: Array | None = None
     error = divide(np.sqrt(squares * divide(rows, rows - 1)), whole)
     t = divide(np.abs(mean), error)
     found = np.where(error > 0, 2 * stdtr(np.maximum(rows - 1, 1), -np.nan_to_num(t)), 0.0)
+    least = 2.0 ** (1 - np.bincount(code, values != 0, minlength=n))
+    found = np.maximum(found, np.minimum(least, 1.0))
     return np.where(rows < 2, np.nan, np.where(np.nan_to_num(mean) == 0, 1.0, found))
 
 

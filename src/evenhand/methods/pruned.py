@@ -25,7 +25,8 @@ from evenhand.methods.fields import choice, number
 from evenhand.methods.nets import Nets
 from evenhand.methods.problem import Problem
 from evenhand.methods.pruned_state import masks_in, own_forms, with_masks, without_masks
-from evenhand.nets.pruning import KINDS, agp, exact, masked, masks_of, nearest
+from evenhand.nets.pruning import KINDS, agp, masked, masks_of
+from evenhand.nets.smallest import exact, nearest
 from evenhand.records import Batch, EpochStart, Out, Phase, State
 
 PRUNE = "prune+"  # of the keys

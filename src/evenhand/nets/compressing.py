@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from copy import deepcopy
+from numbers import Real
+from typing import Any
 
+import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from evenhand.errors import InputError
-from evenhand.nets.int8 import to_int8
+from evenhand.nets.int8 import Int8Weight, to_int8
 from evenhand.nets.names import no_such
+from evenhand.nets.plain_copy import plain_copy
 from evenhand.nets.pruning import apply_masks, filter_masks, magnitude_masks
 
 KINDS = ("filter", "magnitude", "int8")
@@ -21,7 +25,7 @@ def compressed(
     share: float | None = None,
     *,
     layers: Sequence[str] | None = None,
-    calibration: Tensor | Iterable[Tensor] | None = None,
+    calibration: Tensor | Iterable[Any] | None = None,
 ) -> nn.Module:
     """A copy of the module that is pruned or has eight bits: see `evenhand.compress`.
 
@@ -31,22 +35,37 @@ def compressed(
     15
     """
     if not isinstance(module, nn.Module):
-        raise InputError(f"a torch module is compressed, not {type(module).__name__}")
+        raise InputError(
+            f"a torch module is compressed, not {type(module).__name__}; of a fit, give fitted.module()"
+        )
     if kind not in KINDS:
         raise InputError(no_such("there is no kind of compression", kind, KINDS, "There are"))
     _check_options(kind, share, layers, calibration)
-    copy = deepcopy(module)
+    _check_module(module)
+    copy = plain_copy(module)
     if kind == "int8":
         return to_int8(copy, calibration)
-    gone = 0.45 if share is None else share
-    masks = filter_masks(copy, gone, layers) if kind == "filter" else magnitude_masks(copy, gone)
-    return apply_masks(copy, masks)
+    gone = 0.45 if share is None else float(share)
+    if kind == "filter":
+        return apply_masks(copy, filter_masks(copy, gone, layers))
+    return apply_masks(copy, magnitude_masks(copy, gone, frozen=True))
+
+
+def _check_module(module: nn.Module) -> None:
+    """Refuse what has eight bits already, and numbers by which nothing can be ranked or scaled."""
+    if any(isinstance(part, Int8Weight) for part in module.modules()):
+        raise InputError("the module has eight bits already; prune first, and make that copy int8")
+    for name, value in module.named_parameters():
+        if not is_lazy(value) and not torch.isfinite(value).all():
+            raise InputError(
+                f"{name!r} of the module holds NaN or infinite numbers; compress one whose weights are finite"
+            )
 
 
 def _check_options(kind: str, share: object, layers: object, calibration: object) -> None:
     """Refuse what the kind would not look at: better than to let it be overlooked."""
     if share is not None and (
-        isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share < 1
+        isinstance(share, bool) or not isinstance(share, Real) or not 0 <= float(share) < 1
     ):
         raise InputError(f"'share' must be at least 0 and less than 1, not {share!r}")
     given = {"share": share, "layers": layers, "calibration": calibration}

@@ -12,7 +12,7 @@ which they add.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, cast
 
 import torch
@@ -20,7 +20,9 @@ from torch import Tensor, nn
 
 from evenhand.errors import InputError
 from evenhand.nets.convnet import ConvNet
+from evenhand.nets.int8_calibration import calibrate
 from evenhand.nets.layers import Linear
+from evenhand.nets.plain_copy import in_evaluation
 
 LOW, HIGH = 0, 255  # of inputs; zero is among them, since a padded image has zeros
 
@@ -52,6 +54,13 @@ class Int8Weight(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """The layer's own, of rounded inputs."""
         return cast(Tensor, super().forward(self.rounded(x)))
+
+    def _load_from_state_dict(self, *given: Any) -> None:
+        """Whether inputs are rounded comes with the numbers, also to a layer that nobody calibrated."""
+        super()._load_from_state_dict(*given)
+        scale, zero = float(self.input_scale), int(self.input_zero)
+        if (scale, zero) != (1.0, 0):  # in older files that of a layer that was not calibrated
+            self.calibrated = scale > 0
 
 
 class Int8Conv2d(Int8Weight, nn.Conv2d):  # type: ignore[override]
@@ -90,8 +99,11 @@ def int8_names(module: nn.Module) -> list[str]:
 
 
 @torch.no_grad()
-def to_int8(module: nn.Module, calibration: Tensor | Iterable[Tensor] | None = None) -> nn.Module:
+def to_int8(module: nn.Module, calibration: Tensor | Iterable[Any] | None = None) -> nn.Module:
     """Turn the module itself into eight bits: its weights, and with calibration inputs what layers read.
+
+    Calibration inputs are a batch, or an iterable of batches, or of pairs whose first item is one; they are
+    seen in evaluation.
 
     >>> net = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2))
     >>> x = torch.randn(64, 4)
@@ -106,7 +118,8 @@ def to_int8(module: nn.Module, calibration: Tensor | Iterable[Tensor] | None = N
         layer.weight_scale.copy_(_weight_scales(weights[name]))
         layer.weight_int8.copy_(_steps(weights[name], layer.weight_scale))
     if calibration is not None:
-        _calibrate(module, list(layers.values()), calibration)
+        with in_evaluation(module):
+            calibrate(module, list(layers.values()), calibration)
     return module
 
 
@@ -123,10 +136,18 @@ def int8_layers(
             )
         found[name] = _become_int8(parts[name], name in ready)
     for part in parts.values():
-        if isinstance(part, ConvNet):
-            vars(part)["products"] = False  # on a GPU it would read the weights and pass the layers by
-    module.eval()
+        _call_the_layers(part)
     return found
+
+
+def _call_the_layers(part: nn.Module) -> None:
+    """Keep a part from the faster ways that read the weights of its layers and pass the layers by."""
+    if isinstance(part, ConvNet):
+        vars(part)["products"] = False  # on a GPU
+    elif isinstance(part, nn.TransformerEncoderLayer):
+        part.activation_relu_or_gelu = 0  # what its fast path asks for; the activation stays
+    elif isinstance(part, nn.TransformerEncoder):
+        part.use_nested_tensor = False  # which is for that fast path alone
 
 
 def _become_int8(layer: nn.Module, calibrated: bool) -> Int8Weight:
@@ -136,7 +157,7 @@ def _become_int8(layer: nn.Module, calibrated: bool) -> Int8Weight:
     made = cast(Int8Weight, layer)
     made.register_buffer("weight_int8", torch.zeros_like(weight, dtype=torch.int8))
     made.register_buffer("weight_scale", weight.new_ones(len(weight)))
-    made.register_buffer("input_scale", torch.ones((), device=weight.device))
+    made.register_buffer("input_scale", torch.zeros((), device=weight.device))  # 0: not calibrated
     made.register_buffer("input_zero", torch.zeros((), dtype=torch.int32, device=weight.device))
     made.calibrated, made.observer = calibrated, None
     return made
@@ -156,27 +177,3 @@ def _steps(weight: Tensor, scales: Tensor) -> Tensor:
     zeros, scales = torch.zeros_like(scales, dtype=torch.int32), scales.to(torch.float32)
     found = torch.fake_quantize_per_channel_affine(weight.to(torch.float32), scales, zeros, 0, -128, 127)
     return (found / scales.view(-1, *[1] * (weight.dim() - 1))).round()
-
-
-def _calibrate(
-    module: nn.Module, layers: Sequence[Int8Weight], calibration: Tensor | Iterable[Tensor]
-) -> None:
-    """Scale and zero point of what each layer reads, by torch's histograms over the calibration inputs."""
-    from torch.ao.quantization import HistogramObserver
-
-    for layer in layers:
-        layer.observer = HistogramObserver().to(layer.weight_int8.device)
-    for x in [calibration] if isinstance(calibration, Tensor) else calibration:
-        module(x.to(layers[0].weight_int8.device))
-    for layer in layers:
-        observer, layer.observer = cast(Any, layer.observer), None
-        layer.calibrated = bool(torch.isfinite(observer.min_val).all())  # else the layer was not called
-        if layer.calibrated:
-            scale, zero = observer.calculate_qparams()
-            layer.input_scale.copy_(scale[0])
-            layer.input_zero.copy_(zero[0])
-    if not any(layer.calibrated for layer in layers):
-        raise InputError(
-            "the calibration inputs reached no layer; give a batch of inputs as the network reads them, or "
-            "an iterable of such batches"
-        )

@@ -9,7 +9,6 @@ True is kept.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from evenhand.nets.prunable import filter_layers, weight_names
+from evenhand.nets.smallest import kept_largest
 
 Masks = dict[str, Tensor]
 KINDS = ("filter", "magnitude")
@@ -60,7 +60,7 @@ def filter_masks(
     for names in filter_layers(module, layers).values():
         weight = values[names[0]]
         old = _earlier(masks, names[0])
-        kept = kept_largest(weight.abs().flatten(1).sum(1), share, None if old is None else old.flatten())
+        kept = kept_largest(_norms(weight), share, None if old is None else old.flatten())
         for name in names:
             found[name] = kept.view(-1, *[1] * (values[name].dim() - 1))
     return found
@@ -72,8 +72,11 @@ def magnitude_masks(
     *,
     masks: Mapping[str, Tensor] | None = None,
     parameters: Mapping[str, Tensor] | None = None,
+    frozen: bool = False,
 ) -> Masks:
     """Masks that take this share of the weights of each layer away, the smallest; biases and norms stay.
+
+    Weights that are not trained (`requires_grad` is off) stay too, unless `frozen`.
 
     >>> from evenhand.nets import NetSpec
     >>> masks = magnitude_masks(NetSpec("mlp", widths=(8,)).build((5,), 2), 0.5)
@@ -82,7 +85,7 @@ def magnitude_masks(
     """
     values = _values(module, parameters)
     found: Masks = {}
-    for name in weight_names(module):
+    for name in weight_names(module, frozen=frozen):
         old = _earlier(masks, name)
         kept = kept_largest(values[name].abs().flatten(), share, None if old is None else old.flatten())
         found[name] = kept.view(values[name].shape)
@@ -99,43 +102,6 @@ def masks_of(
     """The masks of a kind: "filter" or "magnitude"."""
     chosen = filter_masks if kind == "filter" else magnitude_masks
     return chosen(module, share, masks=masks, parameters=parameters)
-
-
-def kept_largest(sizes: Tensor, share: float | Tensor, old: Tensor | None = None) -> Tensor:
-    """Which of n sizes are kept `[n]` when this share of them goes: the nearest whole number, never all.
-
-    Ranks decide and not a threshold, so that equal sizes do not change the number; what `old` had taken away
-    goes first. Nothing is data-dependent but the ranks: it can be vmapped, with a share for each run.
-
-    >>> kept_largest(torch.tensor([3.0, 1.0, 1.0, 2.0, 5.0]), 0.45).tolist()
-    [True, False, False, True, True]
-    """
-    order = sizes if old is None else torch.where(old, sizes, -1.0)
-    ranks = torch.argsort(torch.argsort(order, stable=True), stable=True)
-    kept: Tensor = ranks >= pruned_number(share, len(sizes))
-    return kept if old is None else kept & old
-
-
-def pruned_number(share: float | Tensor, n: int) -> Any:
-    """How many of n go, as a whole number or a tensor of one.
-
-    >>> pruned_number(0.45, 64), pruned_number(1.0, 8), int(pruned_number(torch.tensor(0.45), 10))
-    (29, 7, 5)
-    """
-    number = nearest(exact(share) * n)
-    return number.clamp(max=n - 1) if isinstance(number, Tensor) else min(int(number), n - 1)
-
-
-def nearest(value: Any) -> Any:
-    """The nearest whole number, halves upwards; a half that rounding has moved a little is still a half."""
-    return torch.floor(value + 0.5001) if isinstance(value, Tensor) else math.floor(value + 0.5001)
-
-
-def exact(value: Any) -> Any:
-    """A share as it was written: 0.45 in 32 bits is not 0.45, and a run alone must prune as in a stack."""
-    if isinstance(value, Tensor):
-        return torch.round(value.to(torch.float64) * 1e6) / 1e6
-    return round(value, 6)
 
 
 def masked(parameters: Mapping[str, Tensor], masks: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -160,6 +126,11 @@ def apply_masks(module: nn.Module, masks: Mapping[str, Tensor]) -> nn.Module:
     for name, value in masked(own, masks).items():
         own[name].copy_(value)
     return module
+
+
+def _norms(weight: Tensor) -> Tensor:
+    """The L1 norm of each filter `[n]`, of 32 bits at least: in 16 many would be equal."""
+    return weight.abs().flatten(1).sum(1, dtype=torch.promote_types(weight.dtype, torch.float32))
 
 
 def _values(module: nn.Module, parameters: Mapping[str, Tensor] | None) -> Mapping[str, Tensor]:

@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.parametrize import ParametrizationList
+
+from evenhand.nets.prunable import is_matrix
 
 HEAD = ("layer", "filters", "zero", "weights", "zero", "share")
 
@@ -69,11 +72,23 @@ def sparsity(module: nn.Module) -> Sparsity:
 
 
 def _weights(module: nn.Module) -> Iterator[tuple[str, Tensor]]:
-    """The weights of the layers; also where a layer makes them of fewer bits when they are read."""
+    """The weights of the layers, shared ones once; also where a layer makes them when they are read."""
+    seen: set[int] = set()
     for name, part in module.named_modules():
-        weight = getattr(part, "weight", None)
-        if isinstance(weight, Tensor) and weight.dim() > 1:
-            yield name, weight.detach()
+        for key, weight in _matrices(part):
+            if id(weight) not in seen:
+                if isinstance(weight, nn.Parameter):
+                    seen.add(id(weight))
+                yield name if key == "weight" else f"{name}.{key}".lstrip("."), weight.detach()
+
+
+def _matrices(part: nn.Module) -> list[tuple[str, Tensor]]:
+    """What a layer has of matrices and kernels: its `weight`, or such as attention and recurrence have."""
+    if isinstance(part, ParametrizationList):  # of what a weight is made, which its layer tells
+        return []
+    weight = getattr(part, "weight", None)
+    found = {"weight": weight} if isinstance(weight, Tensor) else dict(part.named_parameters(recurse=False))
+    return [(name, value) for name, value in found.items() if is_matrix(part, value)]
 
 
 @torch.no_grad()

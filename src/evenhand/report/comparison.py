@@ -23,6 +23,7 @@ from evenhand.report.verdict_comparison import alternatives, comparison_sentence
 
 Json = Mapping[str, Any]
 DRAWN_DIFFERENCES = 16
+MOST_NAMED = 5  # models whose names fit over the columns of a matrix, two matrices side by side
 
 # key of the matrix: (title, what it says)
 MATRICES = {
@@ -44,6 +45,7 @@ def render(comparison: Json) -> str:
         sentences=comparison_sentences(comparison),
         alternatives=alternatives(comparison),
         matrices=matrix_figures(comparison),
+        numbered=len(comparison["models"]) > MOST_NAMED,
         changes=change_scatter(comparison),
         classes=class_rows(comparison),
         paid=paid_rows(comparison),
@@ -62,13 +64,14 @@ def _title(comparison: Json) -> str:
 def matrix_figures(comparison: Json) -> list[dict[str, str]]:
     """Every model against every other: row = base, column = alternative."""
     models, figures = comparison["models"], []
+    rows, columns = models, models
+    if len(models) > MOST_NAMED:
+        rows, columns = [f"{n} {name}" for n, name in enumerate(models)], [str(n) for n in range(len(models))]
     for key, (title, meaning) in MATRICES.items():
         values = (comparison.get("matrices") or {}).get(key)
         if values and any(defined(x) for line in values for x in line):
             change = key == "accuracy_change"
-            drawn = heatmap(
-                values, models, models, title=title, diverging=change, decimals=3 if change else 4
-            )
+            drawn = heatmap(values, rows, columns, title=title, diverging=change, decimals=3 if change else 4)
             figures.append({"title": title, "meaning": meaning, "figure": drawn})
     return figures
 

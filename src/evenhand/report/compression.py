@@ -7,8 +7,8 @@ from typing import Any
 
 from evenhand.report import page
 from evenhand.report.compression_figures import for_page
-from evenhand.report.compression_names import where
-from evenhand.report.compression_paid import paid_table, shown_paid
+from evenhand.report.compression_paid import page_tables
+from evenhand.report.compression_sheets import sheet_tiles
 from evenhand.report.compression_tables import claims_table, noise_table, square_table, table_1
 from evenhand.report.compression_words import HOW, RULE, sentences, state, unfinished
 from evenhand.report.equalized_robustness import told
@@ -34,29 +34,14 @@ def render(body: Json) -> str:
 
 def _study(study: Json) -> dict[str, Any]:
     """One study as the template takes it."""
+    sheets = [(problem, sheet) for problem in study["problems"] for sheet in problem["sheets"]]
     problems = [(problem, level) for problem in study["problems"] for level in problem["levels"]]
     return {
         "name": study["name"], "about": study["title"],
         "findings": [{**found, "table": told(claims_table([found]))}
                      for found in (*study["findings"], *study["questions"])],
         "tables": [told(table_1(study, *at)) for at in problems], "figures": for_page(study),
-        "paid": [told(table) for at in problems for table in _paid(study, *at)],
-        "sheets": [_sheet(study, one, sheet) for one in study["problems"] for sheet in one["sheets"]],
+        "paid": [told(table) for at in problems for table in page_tables(study, *at)],
+        "sheets": [sheet_tiles(study, one, sheet, number) for number, (one, sheet) in enumerate(sheets)],
         "noise": told(noise_table(study)), "square": told(square_table(study)),
-    }  # fmt: skip
-
-
-def _paid(study: Json, problem: Json, level: str) -> list[Any]:
-    shown = shown_paid(problem, level)
-    found = [paid_table(study, problem, "classes", shown[:1]), paid_table(study, problem, "groups", shown)]
-    return [table for table in found if table.rows]
-
-
-def _sheet(study: Json, problem: Json, sheet: Json) -> dict[str, Any]:
-    """A sheet with its labels, cut into the lines that its pictures stand in."""
-    rows, step = sheet["rows"], sheet["columns"]
-    named = f"{sheet['method']}{where(study, problem, sheet['level'])}"
-    return {
-        "title": f"{named}: {len(rows)} of {sheet['count']:,}",
-        "png": sheet["png"], "lines": [rows[first : first + step] for first in range(0, len(rows), step)],
     }  # fmt: skip

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from evenhand.report.compression_figures import title_of
+from evenhand.report.compression_figures import apart_title, drawn_apart, title_of
 from evenhand.report.compression_names import file_of, where
-from evenhand.report.compression_paid import paid_table, shown_paid
+from evenhand.report.compression_paid import page_tables
 from evenhand.report.compression_tables import claims_table, noise_table, square_table, table_1
 from evenhand.report.compression_words import HOW, RULE, sentences, state, unfinished
 from evenhand.report.model_card import escaped
@@ -45,11 +45,13 @@ def _problem(study: Json, problem: Json, link: Link) -> list[str]:
         picture = link(study, f"{file_of(study, problem, 'figure-2', level)}.svg")
         parts += [f"#### {table_1(study, problem, level).title}", to_markdown(table_1(study, problem, level)),
                   f"![{title}]({picture})"]  # fmt: skip
+        if drawn_apart(problem, level):
+            apart = link(study, f"{file_of(study, problem, 'figure-2-apart', level)}.svg")
+            parts.append(f"![{apart_title(study, problem, level)}]({apart})")
     parts.append(f"#### Who paid{where(study, problem)}")
     for level in problem["levels"]:
-        shown = shown_paid(problem, level)
-        parts += [to_markdown(paid_table(study, problem, kind, shown[:1] if kind == "classes" else shown))
-                  for kind in ("classes", "groups")]  # fmt: skip
+        for table in page_tables(study, problem, level):
+            parts += [f"##### {escaped(table.title)}", to_markdown(table)]
     files = ", ".join(
         f"[{words}]({link(study, file_of(study, problem, 'who-paid', kind) + '.csv')})"
         for kind, words in (("classes", "classes"), ("groups", "groups"), ("cells", "classes within groups"))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evenhand.report.compression_names import PRINTED, where
-from evenhand.report.numbers import UNDEFINED, defined, interval, number, probability
+from evenhand.report.numbers import defined, interval, number, p_value
 from evenhand.report.study_tables import Table
 
 Json = Mapping[str, Any]
@@ -14,20 +14,57 @@ MOST_LISTED = 20  # classes or groups on a page
 DIGITS = {"cev": 4, "sde": 3, "cev_norm": 5, "sde_norm": 4}
 
 
-def paid_table(study: Json, problem: Json, kind: str, chosen: Sequence[Json] | None = None) -> Table:
-    """Classes, groups or cells: share answered rightly before and after, the change, and its p."""
-    paid = _once(problem["paid"], kind) if chosen is None else chosen
-    rows = [_payment(row, one, kind) for row in paid for one in _listed(row[kind], chosen is not None)]
-    heads = ("Method", "Level", "By", kind.capitalize(), "Rows", "Base", "Compressed", "Change", "Interval",
-             "Holm's p", "Verdict")  # fmt: skip
-    more = ("CEV", "SDE", "CEV norm.", "SDE norm.", "Skipped") if kind == "groups" else ()
-    title = {"classes": "Which classes paid", "groups": "Which groups paid", "cells": "Classes within groups"}
-    return Table(f"{title[kind]}{where(study, problem)}", (*heads, *more), tuple(rows))
+TITLES = {"classes": "Which classes paid", "groups": "Which groups paid", "cells": "Classes within groups"}
+WHOM = {"classes": "Class", "groups": "Group", "cells": "Class in group"}
+HEADS = ("Change", "Interval", "Holm's p", "Verdict", "Rows", "Base", "Compressed")
+PAIRS = ("CEV", "Interval", "SDE", "Interval", "CEV norm.", "SDE norm.", "Skipped")
 
 
-def _listed(entries: Sequence[Json], on_page: bool) -> Sequence[Json]:
-    """All of them; of many, a page lists those that paid or gained."""
-    if not on_page or len(entries) <= MOST_LISTED:
+def paid_table(study: Json, problem: Json, kind: str) -> Table:
+    """Classes, groups or cells of all methods as plain numbers, for a file; every end has a column."""
+    pairs = tuple(DIGITS) if kind == "groups" else ()
+    rows = [
+        (row["method"], row["level"], "" if kind == "classes" else row["grouping"], one["name"],
+         *(one[key] for key in COLUMNS), *(one[key][end] for key in pairs for end in ENDS),
+         *((one["cev"]["skipped"],) if pairs else ()))
+        for row in _once(problem["paid"], kind) for one in row[kind]
+    ]  # fmt: skip
+    more = (*(f"{key} {end}" for key in pairs for end in ENDS), *(("skipped",) if pairs else ()))
+    heads = ("method", "level", "by", WHOM[kind].lower(), *COLUMNS, *more)
+    return Table(f"{TITLES[kind]}{where(study, problem)}", heads, tuple(rows))
+
+
+COLUMNS = ("n", "base", "value", "difference", "low", "high", "p", "verdict")
+ENDS = ("value", "low", "high")
+
+
+def page_tables(study: Json, problem: Json, level: str) -> list[Table]:
+    """What a page shows of a level: who paid for pruning alone, and CEV and SDE within the groups."""
+    shown = shown_paid(problem, level)
+    if not shown:
+        return []
+    of = f": {shown[0]['method']}{where(study, problem, level)}"
+    classes = [(one["name"], *_payment(one)) for one in _listed(shown[0]["classes"])]
+    every = [(row["grouping"], one) for row in shown for one in _listed(row["groups"])]
+    groups = [(by, one["name"], *_payment(one)) for by, one in every]
+    within = [(by, one["name"], one["n"], *_pairs(one)) for by, one in every]
+    found = [
+        Table(f"{TITLES['classes']}{of}", (WHOM["classes"], *HEADS), tuple(classes)),
+        Table(f"{TITLES['groups']}{of}", ("By", WHOM["groups"], *HEADS), tuple(groups)),
+        Table(f"CEV and SDE within the groups{of}", ("By", "Group", "Rows", *PAIRS), tuple(within), WITHIN),
+    ]
+    return [table for table in found if table.rows]
+
+
+WITHIN = (
+    "Compressed against base on the rows of the group alone. Skipped: classes without a relative change "
+    "there (no rows, or no error of the base); a group that is made of one class has neither number."
+)
+
+
+def _listed(entries: Sequence[Json]) -> Sequence[Json]:
+    """All of them; of many, those that paid or gained."""
+    if len(entries) <= MOST_LISTED:
         return entries
     return [one for one in entries if one["verdict"] != "not shown"]
 
@@ -38,23 +75,21 @@ def _once(paid: Sequence[Json], kind: str) -> list[Json]:
     return [row for row in paid if kind != "classes" or row["grouping"] == first]
 
 
-def _payment(row: Json, one: Json, kind: str) -> tuple[Any, ...]:
-    by = "" if kind == "classes" else row["grouping"]
-    found = (
-        row["method"], row["level"], by, one["name"], one["n"], one["base"], one["value"],
+def _payment(one: Json) -> tuple[Any, ...]:
+    return (
         number(one["difference"], signed=True), interval((one["low"], one["high"]), signed=True),
-        probability(one["p"]), one["verdict"],
+        p_value(one["p"]), one["verdict"], one["n"], number(one["base"]), number(one["value"]),
     )  # fmt: skip
-    if kind != "groups":
-        return found
-    return (*found, *(_pair(one[key], digits) for key, digits in DIGITS.items()), one["cev"]["skipped"])
 
 
-def _pair(found: Json, digits: int) -> str:
-    if not defined(found["value"]):
-        return UNDEFINED
-    ends = interval((found["low"], found["high"]), digits)
-    return number(found["value"], digits) + ("" if ends == UNDEFINED else f" ({ends})")
+def _pairs(one: Json) -> tuple[Any, ...]:
+    """CEV and SDE each with its interval, then their normalised forms, whose intervals are in the file."""
+    found = []
+    for key in ("cev", "sde"):
+        ends = (one[key]["low"], one[key]["high"]) if defined(one[key]["value"]) else None
+        found += [number(one[key]["value"], 3), interval(ends, 2)]
+    norms = (number(one[key]["value"], DIGITS[key]) for key in ("cev_norm", "sde_norm"))
+    return (*found, *norms, one["cev"]["skipped"])
 
 
 def payers(problem: Json, method: str, level: str, kind: str) -> list[Json]:

@@ -10,7 +10,8 @@ from typing import Any
 
 from evenhand.report.fixed_seed_figures import drawn
 from evenhand.report.fixed_seed_markdown import files_of, results_markdown
-from evenhand.report.fixed_seed_tables import ratio_table
+from evenhand.report.fixed_seed_overview import overview_table
+from evenhand.report.fixed_seed_ratio import ratio_table
 from evenhand.report.marked_page import filled, link, marks_of, written
 from evenhand.report.study_table_files import to_csv
 
@@ -33,6 +34,7 @@ def write_page(body: Json, page: Path, folder: Path) -> list[Path]:
             texts |= {own / f"{name}.csv": to_csv(table) for name, table in files_of(one).items()}
     if body["ratios"]:
         texts[folder / "one-seed-beside-several.csv"] = to_csv(ratio_table(body["ratios"]))
+    texts[folder / "overview.csv"] = to_csv(overview_table(body))
     numbers = json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False)
     texts[folder / "fixed-seed.json"] = numbers + "\n"
     return [written(path, text) for path, text in texts.items()]

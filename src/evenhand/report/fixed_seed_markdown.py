@@ -8,7 +8,10 @@ from typing import Any
 from evenhand.report import fixed_seed_tables as tables
 from evenhand.report.fixed_seed_benchmark import benchmark_markdown
 from evenhand.report.fixed_seed_figures import TITLES, drawn
-from evenhand.report.fixed_seed_words import notes, of_ratios, sentences, state
+from evenhand.report.fixed_seed_origin import origin_sentence, ours
+from evenhand.report.fixed_seed_overview import overview_sentence, overview_table
+from evenhand.report.fixed_seed_ratio import median_table, of_ratios, ratio_table
+from evenhand.report.fixed_seed_words import notes, sentences, state
 from evenhand.report.replay_words import METRIC_NAMES
 from evenhand.report.study_table_files import to_markdown
 from evenhand.report.study_tables import Table
@@ -19,15 +22,17 @@ Link = Callable[[Json, Json, str], str]  # (study, set, name of a file) -> how t
 
 def results_markdown(body: Json, link: Link) -> str:
     """All studies, then what they say to each other, and deterministic mode."""
-    parts: list[str] = []
+    parts = ["### All techniques", overview_sentence(body), _table(overview_table(body))]
     for study in body["studies"]:
         parts += [f"### {study['name']}", state(study)]
         for one in study["sets"]:
             parts += set_parts(study, one, link)
     parts += ["### One seed beside several", of_ratios(body)]
     if body["ratios"]:
-        parts += [_table(tables.median_table(body["median_ratios"])),
-                  _folded("Technique by technique", tables.ratio_table(body["ratios"]))]  # fmt: skip
+        parts.append(_table(median_table(body["median_ratios"])))
+    moving = [row for row in body["ratios"] if row["ratio"]]  # a table of zeros is in the file alone
+    if moving:
+        parts.append(_folded("Technique by technique", ratio_table(moving)))
     parts += benchmark_markdown(body["benchmark"])
     return "\n\n".join(part.rstrip() for part in parts) + "\n"
 
@@ -35,7 +40,8 @@ def results_markdown(body: Json, link: Link) -> str:
 def set_parts(study: Json, one: Json, link: Link) -> list[str]:
     """One set of techniques."""
     parts = [f"#### {one['name']}"] if one["name"] else []
-    parts += [_list(notes(study, one)), _list(sentences(one)), "#### Table 4 in shape",
+    parts += [origin_sentence(one), _list(notes(study, one)), _list(sentences(one))]
+    parts += [f"#### Table 4 in shape: {ours(one)}",
               _table(tables.spread_table(one, "di")), _picture(study, one, link, "runs")]  # fmt: skip
     parts += [
         _folded(f"The same for {METRIC_NAMES[metric]}", tables.spread_table(one, metric))

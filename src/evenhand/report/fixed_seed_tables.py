@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+from evenhand.report.fixed_seed_origin import beside, ours, theirs
 from evenhand.report.numbers import UNDEFINED, defined, interval, number
 from evenhand.report.replay_words import METRIC_NAMES
 from evenhand.report.study_tables import Table
@@ -33,10 +34,10 @@ def spread_table(one: Json, metric: str) -> Table:
          *(cell(row, key) for key in SPREAD[2:]), *(cell(row, f"printed_{key}") for key in SPREAD))
         for row in one["variance"] if row["metric"] == metric
     ]  # fmt: skip
-    ours = ("Mean", "Min", "Max", "MaxDiff", "STDEV", "Widest class", "Its MaxDiff", "Its STDEV")
-    theirs = ("S0: MaxDiff", "S0: STDEV", "S0: class MaxDiff", "S0: class STDEV")
-    name = METRIC_NAMES[metric]
-    return Table(f"{name} over runs", ("Technique", "Runs", *ours, *theirs), tuple(rows), PERCENT)
+    own = ("Mean", "Min", "Max", "MaxDiff", "STDEV", "Widest class", "Its MaxDiff", "Its STDEV")
+    paper = [f"S0, {theirs(one)}: {what}" for what in ("MaxDiff", "STDEV", "class MaxDiff", "class STDEV")]
+    name, note = METRIC_NAMES[metric], f"{beside(one)} {PERCENT}"
+    return Table(f"{name} over runs", ("Technique", "Runs", *own, *paper), tuple(rows), note)
 
 
 def means_table(one: Json) -> Table:
@@ -51,8 +52,17 @@ def means_table(one: Json) -> Table:
         rows.append((row["technique"], row["runs"], told, *cells))
     heads = ("Technique", "Runs", "Performance", *METRIC_NAMES.values())
     what = ", ".join(dict.fromkeys(one["performed"].values()))
-    note = f"{PERCENT} Performance is {what}: mean ± deviation, range. In brackets: S0's."
+    note = f"{beside(one)} {PERCENT} Performance is {what}: mean ± deviation, range. In brackets: S0's."
+    other = _other_performance(one)
+    if other:
+        note += f" S0's performance is {other} on validation rows, another quantity, and left out."
     return Table("Mean performance and bias", heads, tuple(rows), note)
+
+
+def _other_performance(one: Json) -> str:
+    """What S0 calls performance where ours is another number."""
+    pairs = [(one["performed"][name], row["paper_performance"]) for name, row in one["origin"].items()]
+    return ", ".join(dict.fromkeys(paper for here, paper in pairs if here != paper))
 
 
 def changes_table(one: Json) -> Table:
@@ -61,7 +71,7 @@ def changes_table(one: Json) -> Table:
         f"{MOVES}. First sign: S0's test (side chosen after the means, no correction); second: two-sided, "
         "Holm over all comparisons here; then the band of Cohen's d, and in brackets what S0 found."
     )
-    return _matrix(one, "Changes of bias against the baseline", _change, note)
+    return _matrix(one, "Changes of bias against the baseline", _change, f"{beside(one)} {note}")
 
 
 def _change(row: Json) -> str:
@@ -78,7 +88,7 @@ def spreads_table(one: Json) -> Table:
         f"{MOVES}: the deviation relative to the mean, Levene's test around the median. First sign: no "
         "correction, as in S0; second: Holm. In brackets what S0 found."
     )
-    return _matrix(one, "Changes of the variation of bias", _spread_change, note)
+    return _matrix(one, "Changes of the variation of bias", _spread_change, f"{beside(one)} {note}")
 
 
 def _spread_change(row: Json) -> str:
@@ -105,14 +115,15 @@ def cost_table(one: Json) -> Table:
         for row in one["cost"]
     ]  # fmt: skip
     heads = ("Technique", "Performance", "Its variation", "Relative variance", "Lowers")
-    note = f"{MOVES}, by S0's tests; in brackets S0's result, its variation corrected."
+    note = f"{beside(one)} {MOVES}, by S0's tests; in brackets S0's result, its variation corrected."
     return Table("Cost of techniques", heads, tuple(rows), note)
 
 
 def venn_table(one: Json) -> Table:
     """Regions of the Venn with their counts."""
     rows = tuple((row["region"].replace("_", " "), row["pairs"]) for row in one["venn"])
-    return Table("Falls of bias by cost", ("Costs", "Technique and metric pairs"), rows)
+    note = f"Ours: {ours(one)}."
+    return Table("Falls of bias by cost", ("Costs", "Technique and metric pairs"), rows, note)
 
 
 def varying_table(one: Json) -> Table:
@@ -123,7 +134,8 @@ def varying_table(one: Json) -> Table:
         for row in one["varying"]
     ]  # fmt: skip
     heads = ("Technique", "Runs", "Different weights", "Different outcomes", "Same networks as")
-    return Table("What varies", heads, tuple(rows), "1 different: all runs are equal to the bit.")
+    note = f"Ours: {ours(one)}. 1 different: all runs are equal to the bit."
+    return Table("What varies", heads, tuple(rows), note)
 
 
 def best_table(one: Json) -> Table:
@@ -138,39 +150,11 @@ def best_table(one: Json) -> Table:
     name = one["best"][0]["technique"] if one["best"] else ""
     heads = ("Metric", "Lowest", f"{name}, mean", "Nearest other", "Difference", "Shown lower than",
              "Shown higher than")  # fmt: skip
-    note = "Differences with Welch's 95 % intervals; shown: two-sided Mann-Whitney, Holm over the others."
+    note = (
+        f"Ours: {ours(one)}. Differences with Welch's 95 % intervals; shown: two-sided Mann-Whitney, Holm "
+        "over the others."
+    )
     return Table(f"{name} against the others", heads, tuple(rows), note)
-
-
-def ratio_table(rows: Sequence[Json]) -> Table:
-    """Same-seed beside seed deviations, technique by technique."""
-    told = [
-        (row["technique"], METRIC_NAMES.get(row["metric"], row["metric"]), row["study"], row["other"],
-         number(row["same_std"], 5), number(row["seeds_std"], 5), number(row["ratio"], 2),
-         interval((row["low"], row["high"]), 2),
-         f"{row['runs'][0]} / {row['runs'][1]}", ", ".join(row["recipes"]) or "none")
-        for row in rows
-    ]  # fmt: skip
-    heads = ("Technique", "Metric", "One seed", "Several seeds", "Deviation, one seed", "Deviation, seeds",
-             "Ratio", "95 % interval", "Runs", "Recipes differ in")  # fmt: skip
-    return Table("One seed beside several", heads, tuple(told), RATIO_NOTE)
-
-
-RATIO_NOTE = (
-    "Ratio of deviations (ddof 1) over runs; its interval is that of F, for normal values. 0: runs of one "
-    "seed are equal. Runs of several seeds differ by the implementation too, where that varies."
-)
-
-
-def median_table(rows: Sequence[Json]) -> Table:
-    """The middle of the ratios over techniques."""
-    told = [
-        (row["study"], row["other"], METRIC_NAMES.get(row["metric"], row["metric"]), row["techniques"],
-         row["median"], interval((row["least"], row["most"]), 3))
-        for row in rows
-    ]  # fmt: skip
-    heads = ("One seed", "Several seeds", "Metric", "Techniques", "Median ratio", "Range")
-    return Table("One seed beside several, over techniques", heads, tuple(told), "The range is no interval.")
 
 
 def numbers_of_tests(one: Json) -> Table:

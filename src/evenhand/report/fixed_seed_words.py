@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from evenhand.report.numbers import defined, number
-from evenhand.report.replay_words import METRIC_NAMES, points
+from evenhand.report.fixed_seed_cautions import alike, out_of_reach, shared
+from evenhand.report.fixed_seed_tables import cell
+from evenhand.report.numbers import defined
+from evenhand.report.replay_words import METRIC_NAMES
 
 Json = Mapping[str, Any]
 SIXTEEN = 16  # runs of each technique in S0
@@ -61,7 +63,8 @@ def notes(study: Json, one: Json) -> list[str]:
 
 def sentences(one: Json) -> list[str]:
     """What a set of techniques shows, the most important first."""
-    return [*_variation(one), *_equal(one), *_moved(one), *_paid(one), *_best(one)]
+    told = [*_variation(one), *_equal(one), *_moved(one), *out_of_reach(one), *alike(one)]
+    return [*told, *_paid(one), *_best(one)]
 
 
 def _variation(one: Json) -> list[str]:
@@ -75,13 +78,13 @@ def _variation(one: Json) -> list[str]:
     single = max((row for row in known if defined(row["class_max_diff"])), default=None,
                  key=lambda row: row["class_max_diff"])  # fmt: skip
     of_class = (
-        f", that of one class by up to {points(single['class_max_diff'])} ({_place(single)}, "
+        f", that of one class by up to {cell(single, 'class_max_diff')} percentage points ({_place(single)}, "
         f"{single['class']})"
         if single else ""
     )  # fmt: skip
     return [
-        f"Over the runs of one technique the overall bias moves by up to {points(widest['max_diff'])} "
-        f"({_place(widest)}){of_class}.{told}"
+        f"Over the runs of one technique the overall bias moves by up to "
+        f"{cell(widest, 'max_diff')} percentage points ({_place(widest)}){of_class}.{told}"
     ]
 
 
@@ -93,6 +96,10 @@ def _equal(one: Json) -> list[str]:
     known = [row for row in one["varying"] if row["weights"] is not None]
     if not known:
         return ["The digests of the trained networks are not known."]
+    return [*_equal_runs(known), *shared(known)]
+
+
+def _equal_runs(known: list[Json]) -> list[str]:
     same = [row["technique"] for row in known if row["weights"] == 1]
     if len(same) == len(known):
         return ["All runs of each technique ended in the same weights, to the bit."]
@@ -138,19 +145,3 @@ def _best(one: Json) -> list[str]:
         f"{name} {BEST[one['best_verdict']]}; its mean is the lowest by {lowest} of {len(one['best'])} "
         "metrics."
     ]
-
-
-def of_ratios(body: Json) -> str:
-    """How large the variation of one seed is beside that of several, in a sentence."""
-    rows = [row for row in body["median_ratios"] if row["metric"] == "di"]
-    if not rows:
-        return (
-            "No two of these studies have runs of one seed and of several with the same technique, data and "
-            "network: how large the one variation is beside the other is not told."
-        )
-    return " ".join(
-        f"Deviation of {METRIC_NAMES['di']} over runs of one seed ({row['study']}) beside that over seeds "
-        f"({row['other']}): {number(row['median'], 2)} times, the median over {row['techniques']} techniques "
-        f"(from {number(row['least'], 2)} to {number(row['most'], 2)})."
-        for row in rows
-    )

@@ -87,12 +87,23 @@ def percent(share: Any) -> str:
     return "<0.1%" if 0 < share < 0.0005 else f"{100 * share:.1f}%"
 
 
+def p_value(p: Any) -> str:
+    """A p-value under a heading that says so; none is ever 0.
+
+    >>> p_value(1e-20), p_value(0.031), p_value(None)
+    ('<0.001', '0.031', '–')
+    """
+    if not defined(p):
+        return UNDEFINED
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
 def probability(p: Any) -> str:
-    """A p-value.
+    """A p-value in running text.
 
     >>> probability(0.0004), probability(0.031)
     ('p < 0.001', 'p = 0.031')
     """
     if not defined(p):
         return UNDEFINED
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+    return f"p {p_value(p).replace('<', '< ')}" if p < 0.001 else f"p = {p_value(p)}"

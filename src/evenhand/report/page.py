@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from evenhand.report import palette
 from evenhand.report.definitions import define
-from evenhand.report.numbers import count, defined, interval, number, percent, probability
+from evenhand.report.numbers import count, defined, interval, number, p_value, percent, probability
 
 METHOD = ("confidence", "resampling", "replicates", "seed", "min_count", "convention", "scores", "created")
 RECORDS = ("versions", "files", "privileged", "smoothing")
@@ -72,8 +72,9 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters.update(
-        number=number, interval=interval, count=count, percent=percent, probability=probability, svg=Markup
-    )
+        number=number, interval=interval, count=count, percent=percent, p_value=p_value,
+        probability=probability, svg=Markup
+    )  # fmt: skip
     environment.tests["known"] = defined
     environment.globals["define"] = define
     return environment

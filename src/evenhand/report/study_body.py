@@ -23,7 +23,7 @@ DEFAULTS: dict[str, Any] = {
     "environment": {}, "notes": [], "budget": {}, "state": {}, "equal_runs": False,
 }
 STATE = {"planned": 0, "done": 0, "failed": 0, "waiting": 0, "finished": True, "failures": []}
-BUDGET: dict[str, Any] = {"equal": None, "words": "", "seconds": None, "methods": []}
+BUDGET: dict[str, Any] = {"equal": None, "run": "seed", "words": "", "seconds": None, "methods": []}
 SELECTION = {"rule": "", "metric": "", "part": "", "oracle": False, "words": ""}
 PROBLEM: dict[str, Any] = {
     "task": "", "grouping": "", "net": "", "groups": [], "classes": [], "n": None, "methods": [],

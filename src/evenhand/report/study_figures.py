@@ -14,6 +14,7 @@ from evenhand.report.figures.seed_variance import Spread, seed_variance
 from evenhand.report.figures.slopes import Rates, slopes
 from evenhand.report.names import rate_name
 from evenhand.report.numbers import defined
+from evenhand.report.run_words import run_name, run_word, runs_word
 from evenhand.report.study_asked import asked
 from evenhand.report.study_body import completed, head, keys_of, metrics_of, names_by_id, problem_name, words
 from evenhand.report.study_points import frontier_figure, has_points, points_of
@@ -85,20 +86,21 @@ def spread_figures(body: Json, problem: Json) -> list[tuple[str, str]]:
     """The runs of the selected settings in strips, one figure a number."""
     drawn = []
     for key in keys_of(body):
-        rows = [row for entry in problem["methods"] if (row := _spread(entry, key)) is not None]
+        rows = [row for entry in problem["methods"] if (row := _spread(body, entry, key)) is not None]
         if rows:
-            drawn.append((key, seed_variance(rows, title=f"{words(key).capitalize()} by seed")))
+            title = f"{words(key).capitalize()} by {run_word(body)}"
+            drawn.append((key, seed_variance(rows, title=title, over=runs_word(body).split()[-1])))
     return drawn
 
 
-def _spread(entry: Json, key: str) -> Spread | None:
+def _spread(body: Json, entry: Json, key: str) -> Spread | None:
     found = entry["numbers"].get(key) or {}
     seeds = ((entry["per_metric"] or {}).get(key) or entry)["seeds"]
     runs = [(seed, x) for seed, x in zip(seeds, found.get("values") or [], strict=False) if defined(x)]
     if not runs or not defined(found.get("mean")):
         return None
     return Spread(
-        entry["method"], tuple(f"seed {seed}" for seed, _ in runs), tuple(x for _, x in runs),
+        entry["method"], tuple(run_name(body, seed) for seed, _ in runs), tuple(x for _, x in runs),
         found["mean"], found.get("std"), found.get("row_std"),
     )  # fmt: skip
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenhand.report.numbers import UNDEFINED, defined, interval, number, probability
+from evenhand.report.run_words import runs_word
 from evenhand.report.study_body import NOT_ENOUGH, SHOWN, keys_of, setting_words, wanted
 
 Json = Mapping[str, Any]
@@ -112,7 +113,8 @@ def _note(body: Json, found: Json, moved: Json | None, own: Json | None) -> str:
         if defined(moved.get("effect")):
             lines.append(f"Cohen's d {number(moved['effect'], 2, signed=True)} ({moved.get('band') or '–'})")
     if defined(found.get("std")):
-        lines.append(f"over seeds ± {number(found['std'])}, {interval((found.get('min'), found.get('max')))}")
+        ends = interval((found.get("min"), found.get("max")))
+        lines.append(f"over {runs_word(body)} ± {number(found['std'])}, {ends}")
     return "\n".join(lines)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from evenhand.report.figures.frontier import Mean, Run, Trail, frontier
 from evenhand.report.numbers import UNDEFINED, defined, interval, number
+from evenhand.report.run_words import IDENTICAL, run_name, run_word, runs_word
 from evenhand.report.study_body import better, head, ideal, keys_of, metrics_of, setting_words, words
 
 Json = Mapping[str, Any]
@@ -70,9 +71,14 @@ def run_list(body: Json, problem: Json, points: Points) -> str:
     methods += sorted({point["method"] for point in points.points} - set(methods))
     settings = sorted({setting_words(point["setting"]) for point in points.points})
     of_method, of_setting = ({name: i for i, name in enumerate(names)} for names in (methods, settings))
+    identical = run_word(body) == IDENTICAL  # named here, as the page calls a bare number a seed
     rows = [
         [
-            *(of_method[point["method"]], of_setting[setting_words(point["setting"])], point["seed"]),
+            *(
+                of_method[point["method"]],
+                of_setting[setting_words(point["setting"])],
+                run_name(body, point["seed"]) if identical else point["seed"],
+            ),
             int(bool(point.get("selected"))),
             *(_rounded(point["values"].get(key)) for key in keys),
         ]
@@ -89,7 +95,7 @@ def _rounded(x: Any) -> float | None:
 def frontier_figure(body: Json, problem: Json, points: Points, key: str) -> str:
     """The figure of one metric."""
     accuracy, series = body["accuracy"], body["series"]
-    means = {entry["method"]: _mean_of(entry, accuracy, key) for entry in problem["methods"]}
+    means = {entry["method"]: _mean_of(body, entry, accuracy, key) for entry in problem["methods"]}
     runs = _runs_by_method(problem, points, accuracy, key)
     trails = [Trail(name, tuple(found), means.get(name), series[name]) for name, found in runs.items()]
     ahead = problem["frontier"].get(key) or []
@@ -122,7 +128,7 @@ def _label(point: Json) -> str:
     return f"{point['method']} ({setting})" if setting else str(point["method"])
 
 
-def _mean_of(entry: Json, accuracy: str, key: str) -> Mean | None:
+def _mean_of(body: Json, entry: Json, accuracy: str, key: str) -> Mean | None:
     """Where a method stands, by the setting that was selected, or selected for this metric."""
     own = (entry["per_metric"] or {}).get(key) or {}
     x = own.get("accuracy") or entry["numbers"].get(accuracy) or {}
@@ -133,7 +139,7 @@ def _mean_of(entry: Json, accuracy: str, key: str) -> Mean | None:
     setting, n = setting_words(own.get("setting") or entry["setting"]), own.get("n") or entry["n"]
     told = [entry["method"], *filter(None, [setting])]
     told += [_told(name, found) for name, found in ((words(accuracy), x), (head(key), y))]
-    told += [f"mean of {n} seeds" if n != 1 else "one run"]
+    told += [f"mean of {n} {runs_word(body)}" if n != 1 else "one run"]
     return Mean(entry["method"], (), x["mean"], y["mean"], ends[0], ends[1], "\n".join(told))
 
 

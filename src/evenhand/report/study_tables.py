@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenhand.report.numbers import UNDEFINED, interval, number
+from evenhand.report.run_words import budget_rows, runs_word
 from evenhand.report.study_body import completed, head, keys_of, names_by_id, problem_name, setting_words
 from evenhand.report.study_leaders import MARKS, SEVERAL, shown_entries
 from evenhand.report.study_rows import (
@@ -42,12 +43,12 @@ def tables(study: Json) -> dict[str, Table]:
         "runs": over_runs(body),
         "overall": overall(body),
         "numbers": _of("Every number of every selected setting", number_rows(body)),
-        "budget": _of("What each method was given", body["budget"]["methods"]),
+        "budget": _of("What each method was given", budget_rows(body)),
         "failures": _of("Runs that failed, by reason", failure_rows(body)),
         "groups": _of("Rates of each group", group_rows(body)),
         "classes": _of("Metrics of each class by itself", class_rows(body)),
         "levelling": _of("Change of the worst and the best group", levelling_rows(body)),
-        "variance": _of("Spread over seeds and over test rows", variance_rows(body)),
+        "variance": _of(f"Spread over {runs_word(body)} and over test rows", variance_rows(body)),
         "ranks": _of("Mean ranks over problems", rank_rows(body)),
         "cost": _of("Cost of mitigation", cost_rows(body)),
         "spearman": spearman(body),
@@ -97,8 +98,8 @@ def leaders(body: Json) -> Table:
 def _legend(body: Json) -> str:
     level = f"{100 * body['confidence']:g}%"
     return (
-        f"Mean over seeds [{level} interval]; against {body['base']}: ▼ lower, ▲ higher after correction, "
-        "= no difference shown, ? not enough runs to tell."
+        f"Mean over {runs_word(body)} [{level} interval]; against {body['base']}: ▼ lower, ▲ higher after "
+        "correction, = no difference shown, ? not enough runs to tell."
     )
 
 

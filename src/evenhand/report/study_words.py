@@ -7,6 +7,7 @@ from typing import Any
 
 from evenhand.report.names import isolated, listed
 from evenhand.report.numbers import UNDEFINED, count, defined, interval, number, probability
+from evenhand.report.run_words import runs_word
 from evenhand.report.study_body import (
     NOT_ENOUGH,
     SHOWN,
@@ -85,7 +86,7 @@ def problem_sentence(body: Json, problem: Json) -> str:
         return f"{place}, {_none_moved(body, others, key, base)}"
     best = max(moved, key=lambda entry: abs(entry["against"][key]["difference"]))
     verb = "lowered" if best["against"][key]["verdict"] == "lower" else "raised"
-    runs = f"over {best['n']} seeds" if best["n"] != 1 else "in one run"
+    runs = f"over {best['n']} {runs_word(body)}" if best["n"] != 1 else "in one run"
     cost = "" if best["per_metric"] else _cost(best["against"].get(body["accuracy"]), body["accuracy"])
     moved_by = f"the {words(key)} by {size(best['against'][key])}"
     return f"{place}, {isolated(best['method'])} {verb} {moved_by} against {base} {runs}{cost}."

@@ -7,6 +7,7 @@ from typing import Any
 
 from evenhand.report.headline import GAPS, WORST
 from evenhand.report.numbers import UNDEFINED, count, defined, interval, number, percent
+from evenhand.report.terminal_paid import paid_table, shown_payers
 from evenhand.report.terminal_parts import Column, Fitted, Json, bullets, safe, table, words
 from evenhand.report.verdict_comparison import alternatives, comparison_sentences
 
@@ -28,6 +29,8 @@ def _parts(comparison: Json, width: int) -> Iterator[Any]:
     yield bullets(comparison_sentences(comparison)[:SENTENCES], "›", "bold cyan")
     yield _models(comparison, width)
     for name in names[:MOST_ALTERNATIVES]:
+        if payers := shown_payers(comparison, name):
+            yield paid_table(payers, name, width)
         if shown_differences(comparison["differences"][name]):
             yield _differences(comparison, name, width)
     if len(names) > MOST_ALTERNATIVES:

@@ -8,7 +8,7 @@ from typing import Any
 from evenhand.report.comparison_paid import paid_sentence
 from evenhand.report.headline import headline, label
 from evenhand.report.names import isolated, listed
-from evenhand.report.numbers import UNDEFINED, count, defined, interval, number, percent
+from evenhand.report.numbers import ROUNDING, UNDEFINED, count, defined, interval, number, percent
 
 Json = Mapping[str, Any]
 
@@ -81,12 +81,15 @@ def _classes(comparison: Json) -> str:
     for key, name in VARIANCES.items():
         found = comparison.get(key) or {}
         values = {model: v["value"] for model, v in found.items() if v and defined(v.get("value"))}
-        if values:
+        if values and max(values.values()) <= ROUNDING:
+            return "The error rates of all classes moved alike, or not at all."
+        if values and (key != "cev_norm" or max(values.values()) <= MOST_NORMALISED):
             return _most_moved(comparison, found, values, name)
     return ""
 
 
 VARIANCES = {"cev_norm": "normalised combined error variance", "cev": "combined error variance"}
+MOST_NORMALISED = 1.0  # beyond, a random predictor moves errors less than the model: no yardstick
 
 
 def _most_moved(comparison: Json, found: Json, values: dict[str, float], name: str) -> str:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from evenhand.errors import InputError
+from evenhand.statistics.asked_power import check_asked, draws_for
 from evenhand.statistics.outcome import ALPHA, NAN
 from evenhand.statistics.power import power_to_see
-from evenhand.statistics.power_simulation import DRAWS, Imagined, SimulatedPower
+from evenhand.statistics.power_simulation import DRAWS, ENOUGH, Imagined, SimulatedPower
 from evenhand.statistics.run_plan import Plan
 from evenhand.statistics.samples import finite, numbers
 
 MOST_RUNS = 1000  # of each side that are looked for
-MOST_DRAWS = 100_000  # of a power, all held in memory
 FEW = 5  # fewer observed runs than that make a rough guess of a deviation
 STILL = (
     "all observed runs of both sides are equal to each other: with no variance one run of each tells any "
@@ -54,7 +53,8 @@ def plan_runs(
     if min(n) < 2 or not finite(*sides):
         why = "a value is infinite" if min(n) >= 2 else f"a deviation needs 2 runs of each side, not {min(n)}"
         return Plan(n, (NAN, NAN), notes=(why,))
-    spread = Imagined.of(base, other, test, paired, alpha, draws, seed)
+    fewest = max(ENOUGH, draws_for(power))
+    spread = Imagined.of(base, other, test, paired, alpha, draws, seed, fewest)
     if spread.still:
         return Plan(n, (0.0, 0.0), 1, 1, 1, 1, detectable=0.0, notes=(STILL_PAIRS if paired else STILL,))
     return _planned(spread, n, difference, power)
@@ -170,18 +170,6 @@ def _reach(
         other = runs_by_formula(difference, (std[0], std[1]), power, spread.alpha, spread.paired)
         ends.append(math.ceil(needed.runs * other / formula) if other == other else NAN)
     return min(ends[0], needed.runs), max(ends[1], needed.runs) if ends[1] == ends[1] else NAN
-
-
-def check_asked(difference: float, power: float, alpha: float, draws: int) -> None:
-    """Refuse what cannot be planned for."""
-    if not (math.isfinite(difference) and difference > 0):
-        raise InputError(f"the difference to be told must be a number above 0, not {difference:g}")
-    for name, value in (("power", power), ("alpha", alpha)):
-        if not 0 < value < 1:
-            raise InputError(f"{name} must be between 0 and 1, not {value:g}")
-    if not 100 <= draws <= MOST_DRAWS:
-        told = f"a power is simulated with at least 100 draws and at most {MOST_DRAWS:,}, not {draws:,}"
-        raise InputError(told)
 
 
 def _isnan(values: Any) -> Any:

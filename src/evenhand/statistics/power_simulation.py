@@ -11,23 +11,22 @@ the test is made. Nothing has to be normal for that; where runs are, the result 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import Literal
 
 import numpy as np
 
 from evenhand.arrays import FloatArray
-from evenhand.errors import InputError
+from evenhand.statistics.asked_power import check_power_test
 from evenhand.statistics.outcome import ALPHA
 from evenhand.statistics.rank_limits import NEVER, limit_of_signed_ranks, limit_of_u
+from evenhand.statistics.rank_sums import sums_of_risen, sums_of_second
 from evenhand.statistics.samples import constant, pairs, sample
 
-PowerTest = Literal["mann-whitney", "welch"]
-TESTS: tuple[PowerTest, ...] = ("mann-whitney", "welch")
 PAIRED = {"mann-whitney": "wilcoxon", "welch": "paired t"}  # what each is where runs come in pairs
 DRAWS = 2000
 ENOUGH, MANY = 400, 64  # draws that do where runs are many: the result is then a large number anyway
+BLOCK = 1_000_000  # numbers of a side that are held at once
 KERNEL = 1.06  # Silverman's width of a normal kernel is 1.06 n^(-1/5) deviations
 
 
@@ -56,6 +55,7 @@ class Imagined:
     alpha: float = ALPHA
     draws: int = DRAWS
     seed: int = 0
+    fewest: int = ENOUGH
 
     @classmethod
     def of(
@@ -67,13 +67,18 @@ class Imagined:
         alpha: float = ALPHA,
         draws: int = DRAWS,
         seed: int = 0,
+        fewest: int = ENOUGH,
     ) -> Imagined:
-        """From the observed runs of the base and of the other; `paired`: the same place is the same seed."""
+        """From the observed runs of the base and of the other; `paired`: the same place is the same seed.
+
+        `draws` studies are simulated, or fewer where runs are many, but not less than `fewest`.
+        """
         check_power_test(test)
         if paired:
             a, b = pairs(base, other, fewest=2)
-            return cls((_residuals(b - a),), test, alpha, draws, seed)
-        return cls((_residuals(sample(base)), _residuals(sample(other))), test, alpha, draws, seed)
+            return cls((_residuals(b - a),), test, alpha, draws, seed, fewest)
+        sides = _residuals(sample(base)), _residuals(sample(other))
+        return cls(sides, test, alpha, draws, seed, fewest)
 
     @property
     def paired(self) -> bool:
@@ -99,13 +104,24 @@ class Imagined:
         """The share of simulated studies with so many runs (of each side) whose p is at most alpha."""
         if not self.possible(runs):
             return SimulatedPower(runs, 0.0, 0.0, 0.0)
-        return self._told(runs, self.noise(runs), difference)
+        shares = [(self.found(noise, difference), len(noise[0])) for noise in self._blocks(runs)]
+        draws = sum(n for _, n in shares)
+        share = sum(share * n for share, n in shares) / draws
+        return SimulatedPower(runs, share, *wilson(share, draws))
 
     def noise(self, runs: int) -> tuple[FloatArray, ...]:
         """The runs of every simulated study without the difference, `[draws, runs]` a side; seeded."""
+        blocks = list(self._blocks(runs))
+        return tuple(np.concatenate(side) for side in zip(*blocks, strict=True))
+
+    def _blocks(self, runs: int) -> Iterator[tuple[FloatArray, ...]]:
+        """The same in parts, so that many draws of many runs fit into memory."""
         rng = np.random.default_rng([self.seed, runs])
-        draws = min(self.draws, max(ENOUGH, self.draws * MANY // runs))
-        return tuple(_smoothed(side, (draws, runs), rng) for side in self.sides)
+        left = min(self.draws, max(self.fewest, self.draws * MANY // runs))
+        while left:
+            here = min(left, max(1, BLOCK // runs))
+            left -= here
+            yield tuple(_smoothed(side, (here, runs), rng) for side in self.sides)
 
     def found(self, noise: tuple[FloatArray, ...], difference: float) -> float:
         """The share of these studies that find the difference."""
@@ -115,29 +131,20 @@ class Imagined:
         a, b = noise[0], noise[1] + difference
         return float(np.mean(self._u(a, b) if self.test == "mann-whitney" else self._t(b, a)))
 
-    def _told(self, runs: int, noise: tuple[FloatArray, ...], difference: float) -> SimulatedPower:
-        share = self.found(noise, difference)
-        return SimulatedPower(runs, share, *wilson(share, len(noise[0])))
-
     def _limit(self, runs: int) -> int:
         return limit_of_signed_ranks(runs, self.alpha) if self.paired else limit_of_u(runs, runs, self.alpha)
 
     def _u(self, a: FloatArray, b: FloatArray) -> FloatArray:
-        """Mann-Whitney's U from ranks; a tie counts half, which is never nearer to a finding."""
-        from scipy.stats import rankdata
-
+        """Whether Mann-Whitney's U is near enough to one of its ends."""
         runs = a.shape[1]
-        ranks = rankdata(np.concatenate([a, b], axis=1), axis=1)[:, :runs].sum(axis=1)
-        u = ranks - runs * (runs + 1) / 2
+        u = sums_of_second(a, b) - runs * (runs + 1) // 2
         return np.asarray(np.minimum(u, runs * runs - u) <= self._limit(runs))
 
     def _signed(self, moved: FloatArray) -> FloatArray:
-        """Wilcoxon's sum of the ranks of the pairs that rose, or of those that fell."""
-        from scipy.stats import rankdata
-
+        """Whether Wilcoxon's sum of the ranks of the pairs that rose is near enough to one of its ends."""
         runs = moved.shape[1]
-        up = (rankdata(np.abs(moved), axis=1) * (moved > 0)).sum(axis=1)
-        return np.asarray(np.minimum(up, runs * (runs + 1) / 2 - up) <= self._limit(runs))
+        up = sums_of_risen(moved)
+        return np.asarray(np.minimum(up, runs * (runs + 1) // 2 - up) <= self._limit(runs))
 
     def _t(self, *sides: FloatArray) -> FloatArray:
         """Student's t of one set of differences, or Welch's of two sides."""
@@ -152,20 +159,6 @@ class Imagined:
         with np.errstate(divide="ignore", invalid="ignore"):
             p = 2 * stdtr(freedom, -far / np.sqrt(total))
         return np.asarray(np.where(total > 0, p <= self.alpha, far > 0))
-
-
-def check_power_test(test: str) -> None:
-    """Refuse a test whose power is not simulated.
-
-    >>> check_power_test("welsh")
-    Traceback (most recent call last):
-    evenhand.errors.InputError: there is no simulated power of the test 'welsh' (mann-whitney, welch); did you
-    mean 'welch'?
-    """
-    if test not in TESTS:
-        near = get_close_matches(test, TESTS, n=1, cutoff=0.3)
-        hint = f"; did you mean '{near[0]}'?" if near else ""
-        raise InputError(f"there is no simulated power of the test '{test}' ({', '.join(TESTS)}){hint}")
 
 
 def wilson(share: float, n: int, confidence: float = 0.95) -> tuple[float, float]:

@@ -34,7 +34,7 @@ NEEDED = (
     "classes",
     "layout",
 )
-REPEATED = ("repeat", "weights")  # of identical runs; older files have none
+REPEATED = ("repeat", "vary", "weights")  # of identical runs; older files have none
 
 
 class PublishedRuns:
@@ -76,6 +76,8 @@ class PublishedRuns:
         if "repeat" in columns:
             for spec, row in zip(found["spec"], rows, strict=True):
                 spec |= {"repeat": columns["repeat"][row], "seed": columns["seed"][row]}
+                if "vary" in columns:
+                    spec["vary"] = [one for one in (columns["vary"][row] or "").split(", ") if one]
             found["weights"] = [columns["weights"][row] for row in rows]
         keys = [name for name in columns if name.startswith(NUMBER)]
         found["numbers"] = [

@@ -5,7 +5,6 @@ The module's code is not saved: whoever loads builds the module again, as it was
 
 from __future__ import annotations
 
-from copy import deepcopy
 from pathlib import Path
 
 import torch
@@ -13,6 +12,7 @@ from torch import nn
 
 from evenhand.errors import InputError
 from evenhand.nets.int8 import Int8Weight, int8_layers
+from evenhand.nets.plain_copy import plain_copy
 from evenhand.train.checkpoint import load_tensors, save_tensors
 
 FORMAT = "evenhand compressed module 1"
@@ -50,7 +50,7 @@ def load_compressed(module: nn.Module, path: str | Path) -> nn.Module:
     tensors, facts = load_tensors(Path(path))
     if facts.get("format") != FORMAT:
         raise InputError(f"{path} is not a compressed module; write it with save_compressed")
-    found = deepcopy(module)
+    found = plain_copy(module)  # as the module was when it was compressed
     if facts["int8"]:
         int8_layers(found, facts["int8"], facts["calibrated"])
     try:

@@ -11,8 +11,10 @@ import numpy as np
 
 from evenhand.errors import InputError
 from evenhand.evaluation.fixed_seed.best import best_rows, best_verdict
-from evenhand.evaluation.fixed_seed.changes import change_rows, known_mean
-from evenhand.evaluation.fixed_seed.layout import FEWEST, RULES, RUNS, technique_of
+from evenhand.evaluation.fixed_seed.changes import attainable, change_rows, known_mean
+from evenhand.evaluation.fixed_seed.layout import FEWEST, RULES, RUNS, technique_names, technique_of
+from evenhand.evaluation.fixed_seed.one_answer import same_answers
+from evenhand.evaluation.fixed_seed.origin import origins
 from evenhand.evaluation.fixed_seed.printed import Printed, read_printed
 from evenhand.evaluation.fixed_seed.ratio import PERFORMANCE, median_ratios, ratio_rows
 from evenhand.evaluation.fixed_seed.trained import Trained, facts, read_trained
@@ -67,6 +69,7 @@ def together(studies: Sequence[Json], benchmark: Json | None = None) -> Json:
     ratios = ratio_rows(sets)
     return {
         "kind": KIND, "title": TITLE, "studies": list(studies), "rules": dict(RULES),
+        "order": list(technique_names()),
         "ratios": plain(ratios), "median_ratios": plain(median_ratios(ratios)), "benchmark": benchmark,
     }  # fmt: skip
 
@@ -75,13 +78,15 @@ def _set(frame: Frame, one: Trained, printed: Printed) -> Json:
     tests = change_rows(one)
     costs = _costs(one, tests)
     best = best_rows(one)
+    origin = origins(frame, one)
     return {
         "name": one.name, "kind": one.kind, "convention": one.convention, "performed": dict(one.performed),
         "techniques": list(one.techniques), "short": _short(one), "left_out": dict(one.left_out),
-        "without_base": _without_base(one),
+        "without_base": _without_base(one), "origin": origin, "attainable": attainable(one, tests),
+        "alike": {name: same_answers(frame, one.rows[name]) for name in one.techniques},
         "variance": [_beside(row, printed.variance.get(_place_of(row)), one)
                      for row in variance_rows(one)],
-        "performance": [_performance(one, name, printed) for name in one.techniques],
+        "performance": [_performance(one, name, printed, origin[name]) for name in one.techniques],
         "tests": [row | _said(printed.tests.get(_place_of(row))) for row in tests],
         "cost": [row | _paid(printed.cost.get(technique_of(row["technique"]) or "")) for row in costs],
         "venn": venn_rows([row for row in tests if row["technique"] in {c["technique"] for c in costs}],
@@ -111,9 +116,10 @@ def _beside(row: Row, printed: Row | None, one: Trained) -> Row:
     return as_printed({**row, "class": named, "runs": len(runs), **shown})
 
 
-def _performance(one: Trained, technique: str, printed: Printed) -> Row:
+def _performance(one: Trained, technique: str, printed: Printed, origin: Row) -> Row:
     found = spread(one.performance[technique])
-    theirs = printed.performance.get(technique_of(technique) or "") or {}
+    alike = one.performed[technique] == origin["paper_performance"]  # else S0's is another quantity
+    theirs = (printed.performance.get(technique_of(technique) or "") if alike else None) or {}
     return as_printed({
         "technique": technique, "what": one.performed[technique], "runs": int(found.n),
         "mean": known_mean(one.performance[technique]), "stdev": float(found.std), "min": float(found.min),

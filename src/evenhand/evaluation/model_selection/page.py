@@ -58,7 +58,7 @@ def figures(body: Json) -> dict[str, str]:
         for key in DRAWN:
             found[figure_name(task, key)] = heatmap(
                 task["matrices"][key], names, numbers, title=f"{task['task']}: {MATRICES[key]}",
-                diverging=key == "accuracy_change",
+                diverging=key == "accuracy_change", decimals=4 if key == "cev_norm" else 3,
             )  # fmt: skip
     return found
 

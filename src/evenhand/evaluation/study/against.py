@@ -77,9 +77,11 @@ def words_of_tests(setup: Setup, against: Mapping[tuple[int, str], Against]) -> 
         if report.correction in CORRECTED
         else f"the {tests} p-values are not corrected for their number"
     )
+    repeated = any(repeat is not None for repeat in setup.frame.columns["repeat"])
+    over = "identical runs (by their number)" if repeated else "seeds (one by one where both have them)"
     return (
         f"{test}; {corrected}; a difference is shown at p ≤ {setup.alpha:.3g}; intervals of differences are "
-        "over seeds (one by one where both have them), so they hold the chance of training again and not "
+        f"over {over}, so they hold the chance of training again and not "
         "that of other test rows, and each speaks for itself, uncorrected, in the check of levelling down too"
     )
 

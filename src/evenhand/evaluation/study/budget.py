@@ -21,7 +21,7 @@ def budget(frame: Frame) -> dict[str, Any]:
         for problem in {where for where, _ in sizes}
     )
     return {
-        "equal": equal, "words": _words(lines, equal, _run_of(frame)),
+        "equal": equal, "run": _run_of(frame), "words": _words(lines, equal, _run_of(frame)),
         "seconds": sum(line["seconds"] for line in lines), "methods": lines,
     }  # fmt: skip
 

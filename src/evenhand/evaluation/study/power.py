@@ -13,9 +13,10 @@ from evenhand.errors import InputError
 from evenhand.evaluation.study.pairing import shared_runs
 from evenhand.evaluation.study.setup import Arm, Setup
 from evenhand.nets.names import no_such
+from evenhand.statistics.asked_power import check_asked, check_power_test
 from evenhand.statistics.outcome import ALPHA
-from evenhand.statistics.planning import check_asked, plan_runs
-from evenhand.statistics.power_simulation import DRAWS, PAIRED, Imagined, check_power_test
+from evenhand.statistics.planning import plan_runs
+from evenhand.statistics.power_simulation import DRAWS, PAIRED, Imagined
 from evenhand.study.frame import Frame, metric_of
 
 CURVE = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128)  # runs of each at which power is drawn

@@ -28,7 +28,7 @@ def heatmap(
     """
     known = [abs(x) for line in values for x in line if x is not None and defined(x)]
     largest = max(known, default=0.0) or 1.0
-    left = min(140.0, max([40.0, *(text_width(name, 12) + 20 for name in rows)]))
+    left = min(210.0, max([40.0, *(text_width(name, 12) + 20 for name in rows)]))
     cell = min(76.0, max(50.0, 330.0 / max(1, len(columns))))
     heights = 34.0
     parts = _heads(rows, columns, left, cell, heights)

@@ -130,12 +130,15 @@ def symbol(
 ) -> str:
     """Circle, square, diamond, triangle in turn: series can be told apart without colour.
 
-    `form` is that of another series, for colours that come round again.
+    `form` is that of another series. No two of the first 32 series look alike.
 
     >>> symbol(1, 10, 10, "").startswith("<rect")
     True
+    >>> symbol(0, 10, 10, "") == symbol(8, 10, 10, "")
+    False
     """
-    style, pale, form = f"f{i % SERIES}", {"fill_opacity": f"{opacity:g}"}, i if form is None else form
+    style, pale = f"f{i % SERIES}", {"fill_opacity": f"{opacity:g}"}
+    form = i + i // SERIES if form is None else form  # where colours come round, marks are one further
     if opacity < 0.5:
         pale["stroke_opacity"] = f"{opacity:g}"
     if form % 4 == 0:

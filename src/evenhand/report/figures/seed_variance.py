@@ -27,8 +27,10 @@ class Spread:
     row_std: float | None = None
 
 
-def seed_variance(rows: Sequence[Spread], *, title: str) -> str:
+def seed_variance(rows: Sequence[Spread], *, title: str, over: str = "seeds") -> str:
     """A strip for each method: dots are runs, the dark bar one deviation over seeds, the pale one over rows.
+
+    `over` names what the runs differ in: seeds, or nothing but being "runs".
 
     >>> row = Spread("erm", ("seed 0", "seed 1"), (0.1, 0.2), 0.15, 0.07, 0.02)
     >>> svg = seed_variance([row], title="runs")
@@ -43,9 +45,9 @@ def seed_variance(rows: Sequence[Spread], *, title: str) -> str:
     scale = nice_scale(held, EDGE, WIDTH - EDGE, 5)
     bottom = TOP + STEP * len(rows)
     centres = [TOP + STEP * i + 38 for i in range(len(rows))]
-    parts = [*_key(), track_grid(scale, [(y - 12, y + 12) for y in centres])]
+    parts = [*_key(over), track_grid(scale, [(y - 12, y + 12) for y in centres])]
     for y, row in zip(centres, rows, strict=True):
-        parts += _row(row, scale, y)
+        parts += _row(row, scale, y, over)
     parts += track_ticks(scale, bottom + 18, WIDTH)
     told = "; ".join(f"{row.label}: mean {number(row.mean)} ± {number(row.seed_std)}" for row in rows)
     return figure(WIDTH, bottom + 26, title, told, parts)
@@ -55,16 +57,16 @@ def _ends(mean: float, std: float | None) -> list[float]:
     return [mean - std, mean + std] if std is not None and defined(std) else []
 
 
-def _key() -> list[str]:
+def _key(over: str) -> list[str]:
     return [
         line(2, 8, 26, 8, "ref", stroke_width=2.5),
-        text(32, 12, "± 1 deviation over seeds", "ts", 11),
+        text(32, 12, f"± 1 deviation over {over}", "ts", 11),
         line(190, 8, 214, 8, "chance", stroke_width=2.5),
         text(220, 12, "± 1 deviation over test rows alone", "ts", 11),
     ]
 
 
-def _row(row: Spread, scale: Scale, y: float) -> list[str]:
+def _row(row: Spread, scale: Scale, y: float, over: str) -> list[str]:
     apart = max(row.values) - min(row.values) if row.values else None
     told = f"{number(row.mean)} ± {number(row.seed_std)}  ·  MaxDiff {number(apart)}"
     parts = [
@@ -73,7 +75,7 @@ def _row(row: Spread, scale: Scale, y: float) -> list[str]:
         _dots(row, scale, y),
     ]
     for std, style, shift, what in (
-        (row.seed_std, "ref", 4.0, "over seeds"),
+        (row.seed_std, "ref", 4.0, f"over {over}"),
         (row.row_std, "chance", 9.0, "over test rows alone"),
     ):
         if std is not None and defined(std):
