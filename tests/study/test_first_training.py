@@ -86,6 +86,35 @@ def test_a_teacher_is_trained_once_and_no_bit_changes(tmp_path, monkeypatch, mad
         assert [m.counts for m in record.measured] == [m.counts for m in shared[key].measured]
 
 
+PRETRAINED = replace(
+    STUDY,
+    name="pretrained",
+    tasks=(TaskSpec("synthetic", "one", {**SMALL, "scarcity": 0.5}),),
+    methods=tuple(
+        MethodSpec(f"pre+{key}", fields={"pre_epochs": 2})
+        for key in ("erm", "w-erm", "gdro", "irm", "resample", "ind", "a-cens")
+    ),
+)
+
+
+@pytest.mark.parametrize(("recipe", "stack"), ONCE)
+def test_methods_that_begin_alike_are_pretrained_once_and_no_bit_changes(
+    tmp_path, monkeypatch, made, recipe, stack
+):
+    study = replace(PRETRAINED, recipe={**STUDY.recipe, **recipe})
+    run_study(study, options(tmp_path / "shared", stack=stack))
+    assert len(made) == len(set(made)) == 2  # seeds; five methods, and two that are their own
+    monkeypatch.setattr(first_training, "first_of", lambda run: None)
+    run_study(study, options(tmp_path / "apart", stack=stack))
+    shared, apart = records(tmp_path / "shared"), records(tmp_path / "apart")
+    assert len(apart) == 14
+    for key, record in apart.items():
+        assert (record.status, record.weights) == ("done", shared[key].weights)
+        assert record.history == shared[key].history
+    told = {method for (method, _), record in shared.items() if record.detail}
+    assert told == {"pre+erm", "pre+w-erm", "pre+gdro", "pre+irm", "pre+resample"}
+
+
 def test_a_record_says_what_it_shares(tmp_path, made):
     run_study(STUDY, options(tmp_path))
     found = records(tmp_path)

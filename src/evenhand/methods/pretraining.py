@@ -19,6 +19,7 @@ from torch import Tensor
 from evenhand.errors import InputError
 from evenhand.methods.base import Method, Sampling
 from evenhand.methods.distillation import Distilled
+from evenhand.methods.erm import ERM
 from evenhand.methods.fields import number
 from evenhand.methods.nets import Nets
 from evenhand.methods.problem import Problem
@@ -27,6 +28,11 @@ from evenhand.records import Batch, Out, Phase, State
 
 PRETRAIN = "pretrain"
 PREFIX = "pre+"  # of the keys
+# what makes the first phase a method's own: networks, how they are read, what is done to their gradients
+HOOKS_OF_ITS_OWN = (
+    "outputs", "model_inputs", "siblings", "extra", "players", "noise", "combine", "constrain", "each_epoch",
+    "prepare", "predict", "evidence", "settle",
+)  # fmt: skip
 
 
 def with_pretraining(method: Method, epochs: int = 0) -> Method:
@@ -100,8 +106,12 @@ class Pretraining(Method):
         return Sampling() if phase == PRETRAIN else super().sampling(problem, seed, phase)
 
     def first_as(self) -> Method | None:
-        """Nothing: what comes first depends on how the method predicts."""
-        return None
+        """ERM alone, where the method adds nothing to the model and reads it as ERM does; else it is its own.
+
+        So methods that weigh or draw rows otherwise begin with one and the same training.
+        """
+        own = any(getattr(type(self), hook) is not getattr(Method, hook) for hook in HOOKS_OF_ITS_OWN)
+        return None if own else FirstPretraining(pre_epochs=self.pre_epochs)
 
     def stacked_form(self) -> Method:
         """The form that studies train in the method's place, pre-trained as this one is."""
@@ -123,3 +133,16 @@ class Pretraining(Method):
                     f"the method '{self.key}' cannot be had: its phase '{phase.name}' begins with a new "
                     "model, so that pre-training would be forgotten; use the method by itself"
                 )
+
+
+@dataclass(frozen=True)
+class FirstPretraining(Pretraining, ERM):
+    """The epochs of ERM on all rows by themselves, which methods of a study share.
+
+    >>> [phase.name for phase in FirstPretraining(pre_epochs=2).phases()]
+    ['pretrain']
+    """
+
+    def phases(self) -> tuple[Phase, ...]:
+        """The first alone."""
+        return super().phases()[:1]
