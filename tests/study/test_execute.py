@@ -1,6 +1,7 @@
 """What a worker makes of a bucket: records, failures that stay alone, checkpoints that are gone on with."""
 
 import math
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -10,10 +11,12 @@ from tests.study.test_plan import a_run
 
 import evenhand
 from evenhand.metrics.counts import Counts
+from evenhand.study import execute as execute_module
 from evenhand.study.backends.base import Job
 from evenhand.study.execute import execute
 from evenhand.study.plan import plan
 from evenhand.study.weights import load_weights
+from evenhand.train.determinism import WORKSPACE
 
 
 def records(runs, folder, tell=lambda standing: None, **job):
@@ -150,3 +153,40 @@ def test_epochs_that_belong_to_the_adversary_are_no_failure(tmp_path):
     record = records([run], tmp_path)[run.id]
     assert record.status == "done"
     assert [loss is None for loss in record.history["train"]] == [False, True, True, False]
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_a_deterministic_run_is_known_before_cuda_is_used(tmp_path, monkeypatch, deterministic):
+    seen = []
+    monkeypatch.delenv(WORKSPACE, raising=False)
+    told = lambda share, device: seen.append((share, os.environ.get(WORKSPACE)))  # noqa: E731
+    monkeypatch.setattr("evenhand.study.execute.hold_at_most", told)
+    records([a_run(recipe={"deterministic": deterministic})], tmp_path, gpu_share=0.3)
+    assert seen == [(0.3, ":4096:8" if deterministic else None)]
+    monkeypatch.delenv(WORKSPACE, raising=False)
+
+
+def test_a_gpu_that_others_fill_is_waited_for_and_told(tmp_path, monkeypatch):
+    """Once while it is trained, once while it is measured; what comes out is what would have come out."""
+    left = {"_train": 1, "_measured": 1}
+
+    def full(name, real):
+        def work(*given):
+            if left[name]:
+                left[name] -= 1
+                raise torch.cuda.OutOfMemoryError("no memory")
+            return real(*given)
+
+        return work
+
+    (expected,) = records([a_run()], tmp_path / "a").values()
+    for name in left:
+        monkeypatch.setattr(f"evenhand.study.execute.{name}", full(name, getattr(execute_module, name)))
+    monkeypatch.setattr("evenhand.train.gpu_memory.used_by_others", lambda device: True)
+    monkeypatch.setattr("evenhand.train.gpu_memory.time.sleep", lambda seconds: None)
+    words = []
+    told = lambda standing: words.append(standing.words)  # noqa: E731
+    (found,) = records([a_run()], tmp_path / "b", tell=told).values()
+    assert (found.status, found.weights) == ("done", expected.weights)
+    assert left == {"_train": 0, "_measured": 0}
+    assert words.count("waits: other programs fill the GPU") == 2

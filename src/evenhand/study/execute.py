@@ -17,13 +17,20 @@ from evenhand.methods.base import Method
 from evenhand.nets.registry import NetSpec
 from evenhand.study.backends.base import Job, NoRoom, Standing
 from evenhand.study.first_training import DATABASE, FirstTrainings
-from evenhand.study.fit_process import begin_in_fresh_process, implementation, made_how, own_seeds
+from evenhand.study.fit_process import (
+    begin_in_fresh_process,
+    implementation,
+    made_how,
+    own_seeds,
+    to_be_deterministic,
+)
 from evenhand.study.measure import records_of
 from evenhand.study.plan import OWN_NUMBERS, bucket_id
 from evenhand.study.records import Bucket, PlannedRun, RunRecord, RunSpec, canonical
 from evenhand.study.sharing import Training, trained_method, trainings_of
 from evenhand.study.surroundings import failed_record, now
 from evenhand.study.tasks import load_task
+from evenhand.train.determinism import before_cuda
 from evenhand.train.fit import train_runs
 from evenhand.train.gpu_memory import hold_at_most, let_go, with_room
 from evenhand.train.progress import Progress
@@ -45,6 +52,8 @@ def execute(bucket: Bucket, job: Job, tell: Told) -> Iterator[RunRecord]:
     An identical run has no checkpoint: it is made by one process from beginning to end, or begins anew.
     """
     torch.set_num_threads(bucket.threads)
+    if to_be_deterministic(bucket.runs[0].spec):
+        before_cuda()
     hold_at_most(job.gpu_share, torch.device(job.device))
     begin_in_fresh_process(bucket.fresh)
     trainings = trainings_of(bucket.runs)

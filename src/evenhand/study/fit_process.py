@@ -50,12 +50,22 @@ def implementation(spec: RunSpec) -> Iterator[None]:
         yield
         return
     before = torch.backends.cudnn.benchmark
-    with deterministic("reduction" not in spec.vary):
+    with deterministic(_held(spec)):
         torch.backends.cudnn.benchmark = "kernels" in spec.vary
         try:
             yield
         finally:
             torch.backends.cudnn.benchmark = before
+
+
+def _held(spec: RunSpec) -> bool:
+    """Whether sums of an identical run are to be taken in one order."""
+    return spec.repeat is not None and "reduction" not in spec.vary
+
+
+def to_be_deterministic(spec: RunSpec) -> bool:
+    """Whether a run will be made in deterministic mode, which has to be known before CUDA is first used."""
+    return _held(spec) or bool(spec.recipe.get("deterministic"))
 
 
 def begin_in_fresh_process(fresh: bool) -> None:

@@ -15,7 +15,13 @@ from typing import Any
 import torch
 
 WORKSPACE = "CUBLAS_WORKSPACE_CONFIG"
+SMALL = ":4096:8"
 _memory: Any = torch.utils.deterministic  # its switch is made by the module's class, which has no types
+
+
+def before_cuda() -> None:
+    """Set how cuBLAS works, unless somebody has: for a process that will be deterministic later on."""
+    os.environ.setdefault(WORKSPACE, SMALL)
 
 
 @contextmanager
@@ -33,10 +39,10 @@ def deterministic(on: bool = True) -> Iterator[None]:
         if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
             warnings.warn(
                 f"{WORKSPACE} was not set before CUDA was first used: results may differ in the last bits; "
-                f"start Python with {WORKSPACE}=:4096:8",
+                f"start Python with {WORKSPACE}={SMALL}",
                 stacklevel=3,
             )
-        os.environ[WORKSPACE] = ":4096:8"
+        before_cuda()
     before = (
         torch.are_deterministic_algorithms_enabled(),
         torch.is_deterministic_algorithms_warn_only_enabled(),
