@@ -17,16 +17,18 @@ from evenhand.evaluation.fixed_seed import compute, read_trained, together
 from evenhand.evaluation.fixed_seed.__main__ import main
 from evenhand.evaluation.fixed_seed.layout import RULES
 from evenhand.evaluation.fixed_seed.one_answer import counted, same_answers
+from evenhand.evaluation.fixed_seed.paper import paper, with_answers
 from evenhand.evaluation.fixed_seed.printed import from_published, from_table4, read_printed
 from evenhand.evaluation.fixed_seed.study import as_printed
 from evenhand.evaluation.replay.published import METRICS, Published
 from evenhand.report.figures.venn import PLACES, exclusive, venn
 from evenhand.report.fixed_seed_files import BEGIN, END, write_page
+from evenhand.report.fixed_seed_page import render
 from evenhand.report.fixed_seed_tables import means_table
 from evenhand.report.fixed_seed_words import _variation, sentences
 from evenhand.study.driver import Options, run_study
 from evenhand.study.frame import Frame
-from evenhand.study.smoke import smoke_form
+from evenhand.study.smoke import IN_SMALL, smoke_form
 from evenhand.study.spec import GroupingSpec, MethodSpec, NetEntry, Study, TaskSpec
 from evenhand.study.store import Store
 from evenhand.study.tasks import load_task
@@ -87,6 +89,39 @@ def test_the_page_has_every_table_and_links_files_that_are_there(page, tmp_path)
     assert json.loads((tmp_path / "results" / "fixed-seed.json").read_text("utf-8"))["kind"] == "fixed-seed"
     for svg in [path for path in files if path.suffix == ".svg"]:
         ElementTree.fromstring(svg.read_text("utf-8"))
+
+
+def test_the_html_page_has_what_the_markdown_page_has():
+    seeds = world.study("seeds", repeat=False, seed=1)
+    body = body_of(world.study(), seeds)
+    page = render(with_answers(body))
+    for heading in ("Table 4 in shape", "Means", "Against the baseline", "What it costs", "What varies",
+                    "Which is best", "One seed beside several", "Deterministic mode"):  # fmt: skip
+        assert f"<h2>{heading}</h2>" in page, heading
+    cells = "".join(f'<td class="num">{x}</td>' for x in (16, 41.3, 36.9, 46.3, 9.4, 2.4))
+    assert f'<th scope="row">S-UC</th>{cells}<td>bird</td><td class="num">18.8</td>' in page
+    assert page.count('class="figure wide"') == page.count('class="figure narrow"') == 2 * 3
+    assert "<h3>fixed-seed-tiny</h3>" in page
+    assert "claims</h2>" in page
+    assert "S0.12" in page
+    assert not re.search(r'(src|href)="(http|[^#d])', page)
+
+
+def test_the_html_page_of_one_study_begins_with_whose_data_it_is(tmp_path):
+    body = paper(world.study("one", repeat=False, data="mnist10s", smoke=False), tmp_path)
+    page = (tmp_path / "paper.html").read_text("utf-8")
+    first = page.split('class="about">')[1].split("</p>")[0]
+    assert first.startswith("A made-up one (in small")
+    assert "96 of 96 runs are done" in first
+    assert "<strong>Ours: MNIST-10S (digits)</strong>" in first
+    assert "<strong>no replication</strong>" in first
+    assert "These are runs in small" in page.split('role="note">')[1].split("</div>")[0]
+    assert IN_SMALL in page.split("<h1>")[1].split("</h1>")[0]
+    assert body["answers"] == {}
+    assert "not trained" not in page  # of one study it goes without saying
+    lacking = {**body, "studies": [{**body["studies"][0], "done": 90}]}
+    assert "Not everything of one was run" in render(lacking)
+    assert {"runs.svg", "cost.svg", "venn.svg"} == {p.name for p in (tmp_path / "paper/figures").iterdir()}
 
 
 def test_the_page_says_what_is_equal_and_what_is_short(page, tmp_path):
@@ -210,6 +245,9 @@ def test_the_page_of_the_repository_has_the_rules_and_the_markers():
 
 # -- real runs ---------------------------------------------------------------------------------------------
 def test_the_program_writes_the_page_of_real_runs(small, page, tmp_path, capsys):
+    html = tmp_path / "all.html"
+    assert main([str(small), "--html", str(html)]) == 0
+    assert "9 of 9 runs are done; made on cpu" in html.read_text("utf-8")
     assert main([str(small), "--page", str(page), "--out", str(tmp_path / "results")]) == 0
     text = page.read_text("utf-8")
     assert "9 of 9 runs are done; made on cpu" in text
@@ -218,6 +256,9 @@ def test_the_program_writes_the_page_of_real_runs(small, page, tmp_path, capsys)
 
 
 def test_the_program_refuses_what_is_no_page_and_no_benchmark(small, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main([str(small)])
+    assert "--page FILE, --html FILE, or both" in capsys.readouterr().err
     assert main([str(small), "--page", str(tmp_path / "none.md")]) == 2
     assert "fixed seed: begin" in capsys.readouterr().err
     wrong = tmp_path / "wrong.json"

@@ -14,6 +14,7 @@ from evenhand.evaluation.hair_colour import judging, layout
 from evenhand.evaluation.hair_colour.answers import answers
 from evenhand.evaluation.hair_colour.chance import p_value, random_subgroups
 from evenhand.evaluation.hair_colour.page import write_page
+from evenhand.evaluation.hair_colour.paper import paper, render
 from evenhand.evaluation.hair_colour.study import compute
 from evenhand.metrics.counts import Counts
 from evenhand.metrics.pair_tables import all_to_group
@@ -128,6 +129,26 @@ def test_the_page_and_the_claim(body, tmp_path):
     columns = answers(body)["S2.10"]
     assert columns["runs"] == str(SEEDS)
     assert "Drawn faces" in columns["note"]
+
+
+def test_the_page_in_the_papers_shape_has_every_table_and_both_figures(body, tmp_path):
+    groups = dict.fromkeys(ATTRIBUTES, (EVEN, EVEN))
+    whole = paper(store(groups), tmp_path)
+    page = (tmp_path / "paper.html").read_text("utf-8")
+    first = page.split('class="about">')[1].split("</p>")[0]
+    assert "24 of 24 trainings are done" in first
+    assert "drawn faces" in first
+    assert "<strong>no replication</strong>" in first
+    for row in whole["groups"]:
+        assert page.count(f'<th scope="row">{row["name"]}</th>') == 3 + 8  # tables, then classes and rates
+    assert page.count("<svg") == 2 * 2  # each figure for wide and for narrow screens
+    assert 'role="note"' not in page
+    assert {path.name for path in (tmp_path / "paper" / "figures").iterdir()} == {
+        "fpr-change.svg",
+        "fnr-change.svg",
+    }
+    assert "in small" in render({**body, "done": 1, "small": True})
+    assert "Not everything of hair-colour was run" in render({**body, "done": 1, "small": True})
 
 
 def test_a_study_without_such_groupings_is_refused():

@@ -15,6 +15,7 @@ from evenhand.evaluation.model_selection.__main__ import main
 from evenhand.evaluation.model_selection.answers import answers
 from evenhand.evaluation.model_selection.page import answers as told
 from evenhand.evaluation.model_selection.page import figures
+from evenhand.evaluation.model_selection.paper import paper, render
 from evenhand.evaluation.model_selection.study import compute, of_zoo
 from evenhand.evaluation.model_selection.zoo import Zoo, read_zoos
 from evenhand.evaluation.values import plain
@@ -183,6 +184,23 @@ def test_a_trained_zoo_is_read_from_its_store(store, tmp_path):
     assert "mlp 16" in text
     assert (tmp_path / "r" / "cells.csv").read_text("utf-8").count("\n") == 1 + 2
     assert body["tasks"][0]["classes"] == 8
+
+
+def test_the_page_in_the_papers_shape_has_models_and_matrices(store, tmp_path):
+    with Store.open(store, readonly=True) as opened:
+        body = paper(opened, tmp_path)
+    page = (tmp_path / "paper.html").read_text("utf-8")
+    first = page.split('class="about">')[1].split("</p>")[0]
+    assert "4 of 4 trainings are done, 2 seeds" in first
+    assert "models trained here on synthetic" in first
+    assert "<strong>no replication</strong>" in first
+    assert page.count("<svg") == 3  # the three matrices
+    assert "<h2>The models: Table 2</h2>" in page
+    assert "Claim S2.7" in page
+    assert (tmp_path / "paper" / "tables" / "cells.csv").read_text("utf-8").count("\n") == 1 + 2
+    assert len(list((tmp_path / "paper" / "figures").glob("*.svg"))) == 3
+    two = render({**body, "tasks": [body["tasks"][0], {**body["tasks"][0], "task": "other"}]})
+    assert "<h3>other</h3>" in two
 
 
 def test_unfinished_models_are_refused_or_named():

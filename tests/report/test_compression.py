@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 
 from evenhand.evaluation.compression import compute, together
+from evenhand.evaluation.compression.study import paper
 from evenhand.report.bitmap import png_bytes
 from evenhand.report.compression import render
 from evenhand.report.compression_files import BEGIN, END, write_page
 from evenhand.report.compression_paid import page_tables
 from evenhand.report.compression_sheets import png_size, windows
 from evenhand.report.compression_tables import tables
+from evenhand.report.compression_words import whose
 
 HERE = Path(__file__).parents[1] / "evaluation" / "compression_world.py"
 
@@ -58,6 +60,24 @@ def test_the_html_holds_its_pictures_and_asks_nobody(body):
     assert base64.b64decode(pictures[0]).startswith(b"\x89PNG")
     assert not re.search(r'src="http|href="http', page)
     assert page.count("<svg") >= 4
+
+
+def test_the_page_beside_the_report_has_cev_sde_exemplars_and_whose_data_they_are(tmp_path):
+    world = SimpleNamespace(**runpy.run_path(str(HERE)))
+    paper(world.planted(methods=("base", "pruning", "kd"), seeds=2, study={"smoke": None}), tmp_path)
+    page = (tmp_path / "paper.html").read_text("utf-8")
+    first = page.split('class="about">')[1].split("</p>")[0]
+    assert "runs are done" in first
+    assert "<strong>no replication</strong>" in first
+    assert "These are runs in small" in page.split('role="note">')[1].split("</div>")[0]
+    for told in ("CEV norm.", "SDE norm.", ">CIE<", "Which classes paid", "data:image/png;base64,"):
+        assert told in page, told
+    inside = {path.name for path in (tmp_path / "paper" / "tables").iterdir()}
+    assert {"table-1-45.csv", "exemplars.csv", "who-paid-groups.csv"} <= inside
+    assert (tmp_path / "paper" / "figures" / "figure-2-45.svg").is_file()
+    own = [{"task": "cifar100-under"}]
+    assert "no replication" not in whose({"problems": own})
+    assert "no replication" in whose({"problems": [*own, {"task": "mnist-under"}]})
 
 
 def test_every_table_has_rows_and_the_body_is_json(body):

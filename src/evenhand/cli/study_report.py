@@ -38,8 +38,9 @@ def report(
     if form != given.ReportFormat.html and out is None:
         sys.stdout.write(_text(body, form))
         return
-    told_last = write_paper(body, folder, out or folder) if form == given.ReportFormat.html else []
-    for told in [*write(body, out or folder, png, form), *told_last]:
+    lines = write(body, out or folder, png, form)  # before the paper's page, which may be impossible
+    lines += write_paper(body, folder, out or folder) if form == given.ReportFormat.html else []
+    for told in lines:
         messages.console().print(told, markup=False, soft_wrap=True)
 
 
@@ -69,8 +70,11 @@ def write_paper(body: dict[str, Any], folder: Path, out: Path) -> list[str]:
     paper = paper_of(str(body["name"]), (body.get("spec") or {}).get("claims") or ())
     if paper is None or not body["state"]["done"]:
         return []
-    with reading(folder) as store, messages.progress() as tell:
-        paper(store, out, tell)
+    try:
+        with reading(folder) as store, messages.progress() as tell:
+            paper(store, out, tell)
+    except InputError as error:  # the report that all studies have is there all the same
+        return [f"no page in the shape of the paper: {error}"]
     return [f"in the shape of the paper: {out / PAGE}"]
 
 

@@ -20,5 +20,5 @@ def page_head(frame: Frame, kind: str, title: str) -> dict[str, Any]:
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "recipe": study.get("recipe") or {}, "seeds": sorted({int(seed) for seed in frame.columns["seed"]}),
         "planned": int(trained.sum()), "done": int((frame.done & trained).sum()),
-        "failed": int((frame.failed & trained).sum()),
+        "failed": int((frame.failed & trained).sum()), "small": is_small(study),
     }  # fmt: skip

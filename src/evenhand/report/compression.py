@@ -10,8 +10,10 @@ from evenhand.report.compression_figures import for_page
 from evenhand.report.compression_paid import page_tables
 from evenhand.report.compression_sheets import sheet_tiles
 from evenhand.report.compression_tables import claims_table, noise_table, square_table, table_1
-from evenhand.report.compression_words import HOW, RULE, sentences, state, unfinished
-from evenhand.report.equalized_robustness import told
+from evenhand.report.compression_words import HOW, RULE, sentences, state, whose
+from evenhand.report.paper_page import emphasised
+from evenhand.report.paper_page import told_table as told
+from evenhand.report.paper_warning import warned
 
 Json = Mapping[str, Any]
 
@@ -23,8 +25,8 @@ def render(body: Json) -> str:
         pictures=True,
         paper=body,
         title=body["title"],
-        state=" ".join(state(study) for study in body["studies"]),
-        unfinished=" ".join(filter(None, (unfinished(study) for study in body["studies"]))),
+        state=[emphasised(f"{one['title']}. {state(one)} {whose(one)}") for one in body["studies"]],
+        unfinished=warned(body["studies"]),
         sentences=[sentence for study in body["studies"] for sentence in sentences(study)],
         rule=RULE,
         how=HOW,

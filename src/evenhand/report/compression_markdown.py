@@ -9,8 +9,9 @@ from evenhand.report.compression_figures import apart_title, drawn_apart, title_
 from evenhand.report.compression_names import file_of, where
 from evenhand.report.compression_paid import page_tables
 from evenhand.report.compression_tables import claims_table, noise_table, square_table, table_1
-from evenhand.report.compression_words import HOW, RULE, sentences, state, unfinished
+from evenhand.report.compression_words import HOW, RULE, sentences, state
 from evenhand.report.model_card import escaped
+from evenhand.report.paper_warning import unfinished
 from evenhand.report.study_table_files import to_markdown
 
 Json = Mapping[str, Any]

@@ -20,8 +20,7 @@ from evenhand.report.equalized_robustness_tables import (
 )
 from evenhand.report.equalized_robustness_words import sentences, state, unfinished
 from evenhand.report.figures.canvas import both_widths
-from evenhand.report.study_table_files import is_number, shown
-from evenhand.report.study_tables import Table
+from evenhand.report.paper_page import told_table as told
 
 Json = Mapping[str, Any]
 
@@ -51,11 +50,3 @@ def render(body: Json) -> str:
         ],
         ablations=[told(ablation_table(one)) for one in body["ablations"] if one["rows"]],
     )
-
-
-def told(table: Table) -> dict[str, Any]:
-    """A table for the template: texts, and which columns are numbers."""
-    numeric = [all(is_number(row[place]) for row in table.rows) for place in range(len(table.heads))]
-    rows = [[shown(cell) for cell in row] for row in table.rows]
-    return {"title": table.title, "heads": list(zip(table.heads, numeric, strict=True)), "rows": rows,
-            "numeric": numeric, "note": table.note}  # fmt: skip

@@ -17,14 +17,20 @@ def benchmark_markdown(body: Json | None) -> list[str]:
     """The parts of the page about deterministic mode; nothing where it was not measured."""
     if not body:
         return []
+    made = [f"**{one.title}**\n\n{to_markdown(one).rstrip()}" for one in benchmark_tables(body)]
+    return ["### Deterministic mode", measured_on(body), *made]
+
+
+def measured_on(body: Json) -> str:
+    """Where the benchmark was run, in a sentence."""
     machine = body["machine"]
-    parts = [
-        "### Deterministic mode",
-        f"Measured by `python benchmarks/deterministic_mode.py` on {machine['name']}, torch "
-        f"{machine['torch']}.",
-    ]
-    made = (overhead_table(body), modes_table(body), exceptions_table(body))
-    return parts + [f"**{one.title}**\n\n{to_markdown(one).rstrip()}" for one in made if one.rows]
+    program = "Measured by `python benchmarks/deterministic_mode.py`"
+    return f"{program} on {machine['name']}, torch {machine['torch']}."
+
+
+def benchmark_tables(body: Json) -> list[Table]:
+    """Those of its three tables that have rows."""
+    return [one for one in (overhead_table(body), modes_table(body), exceptions_table(body)) if one.rows]
 
 
 def overhead_table(body: Json) -> Table:

@@ -14,6 +14,7 @@ from evenhand.report.fixed_seed_overview import overview_table
 from evenhand.report.fixed_seed_ratio import ratio_table
 from evenhand.report.marked_page import filled, link, marks_of, written
 from evenhand.report.study_table_files import to_csv
+from evenhand.report.study_tables import Table
 
 Json = Mapping[str, Any]
 NAME = "fixed seed"
@@ -38,6 +39,29 @@ def write_page(body: Json, page: Path, folder: Path) -> list[Path]:
     numbers = json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False)
     texts[folder / "fixed-seed.json"] = numbers + "\n"
     return [written(path, text) for path, text in texts.items()]
+
+
+def tables_of(body: Json) -> dict[str, Table]:
+    """Every table of every set, by a name that can be a file's."""
+    found = {"overview": overview_table(body)}
+    for study in body["studies"]:
+        for one in study["sets"]:
+            found |= {_file(body, study, one, name): table for name, table in files_of(one).items()}
+    return found
+
+
+def figures_of(body: Json) -> dict[str, str]:
+    """Every figure of every set as SVG, by a name that can be a file's."""
+    return {
+        _file(body, study, one, name): svg
+        for study in body["studies"]
+        for one in study["sets"]
+        for name, svg in drawn(one).items()
+    }
+
+
+def _file(body: Json, study: Json, one: Json, name: str) -> str:
+    return "-".join(filter(None, [inside(body, study, one).replace("/", "-"), name]))
 
 
 def inside(body: Json, study: Json, one: Json) -> str:

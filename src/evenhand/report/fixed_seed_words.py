@@ -9,6 +9,7 @@ from typing import Any
 from evenhand.report.fixed_seed_cautions import alike, out_of_reach, shared
 from evenhand.report.fixed_seed_tables import cell
 from evenhand.report.numbers import defined
+from evenhand.report.paper_warning import SMALL
 from evenhand.report.replay_words import METRIC_NAMES
 
 Json = Mapping[str, Any]
@@ -41,7 +42,7 @@ def state(study: Json) -> str:
 
 def notes(study: Json, one: Json) -> list[str]:
     """What must be known before the numbers are read."""
-    found = ["These are runs in small: they show that it runs, and tell nothing."] if study["small"] else []
+    found = [SMALL] if study["small"] else []
     if one["short"]:
         fewest, most = min(one["short"].values()), max(one["short"].values())
         runs = f"{fewest}" if fewest == most else f"{fewest} to {most}"

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from evenhand.report import page
-from evenhand.report.equalized_robustness import told
 from evenhand.report.figures.canvas import both_widths
 from evenhand.report.many_attributes_beside import beside_ranks_table, beside_table, paper_tables
 from evenhand.report.many_attributes_figures import both, full_title, ranks
@@ -19,6 +18,7 @@ from evenhand.report.many_attributes_tables import (
     ranks_table,
 )
 from evenhand.report.many_attributes_words import RULE, margins, sentences, state, unfinished
+from evenhand.report.paper_page import told_table as told
 
 Json = Mapping[str, Any]
 FIRST_SHOWN = (2, 3)  # figures that are open at once

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from evenhand.errors import InputError
@@ -17,12 +18,30 @@ from evenhand.evaluation.compression.tables import base_row, change_points, meas
 from evenhand.evaluation.page_head import page_head
 from evenhand.evaluation.values import plain
 from evenhand.study.frame import Frame
-from evenhand.study.smoke import IN_SMALL, is_small
+from evenhand.study.smoke import IN_SMALL
 
 KIND = "compression"
 TITLE = "What compression does to whom: what S2 claims, and what runs show"
 Progress = Callable[[str], None]
 Json = dict[str, Any]
+
+
+def paper(store: Any, folder: Path | str, progress: Progress | None = None) -> Json:
+    """Write paper.html, paper.json and paper/{tables,figures}/ into the folder; gives what the page shows.
+
+    `store` may be unfinished: what is missing is said, the rest is shown. `progress` is told each step.
+    """
+    from evenhand.report.compression import render
+    from evenhand.report.compression_figures import drawn
+    from evenhand.report.compression_tables import tables
+    from evenhand.report.paper_files import write_paper
+
+    tell = progress or (lambda words: None)
+    study = compute(store, tell)
+    tell("writing the paper's tables, figures and page")
+    body = together([study])
+    write_paper(Path(folder), render(body), body, tables(study), drawn(study))
+    return body
 
 
 def together(studies: Sequence[Json]) -> Json:
@@ -48,7 +67,7 @@ def compute(store: Any, tell: Progress = lambda words: None) -> Json:
     if not evidence.places:
         raise InputError("no compressed run shares its seed with a run of the base: nothing can be compared")
     title = str(frame.study.get("title") or frame.study.get("name", ""))
-    body = {**page_head(frame, KIND, title), "small": is_small(frame.study)}
+    body = page_head(frame, KIND, title)
     body["problems"] = [_problem(world, tell) for world in worlds]
     body |= {"noise": noise_rows(evidence), "square": square_rows(evidence)}
     tell("answering the paper's claims")

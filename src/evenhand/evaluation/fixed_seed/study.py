@@ -27,7 +27,7 @@ from evenhand.evaluation.values import plain
 from evenhand.statistics.variance import percent_text, spread
 from evenhand.study.frame import Frame
 from evenhand.study.records import canonical
-from evenhand.study.smoke import is_small
+from evenhand.study.smoke import IN_SMALL
 
 KIND = "fixed-seed"
 TITLE = "Trained again, the same way: how far bias moves, what moves it, and at what cost"
@@ -46,7 +46,7 @@ def compute(store: Any, tell: Progress = lambda words: None, printed: Printed | 
     methods = frame.layout.methods()
     body = {
         **page_head(frame, KIND, str(frame.study.get("title") or frame.study.get("name", ""))),
-        "small": is_small(frame.study), "runs_differ_by": found[0].kind, "loose": list(found[0].loose),
+        "runs_differ_by": found[0].kind, "loose": list(found[0].loose),
         **devices_of(frame, found),
         "others": [name for name in methods if not technique_of(name)],
         "published": beside.whole,
@@ -67,9 +67,10 @@ def together(studies: Sequence[Json], benchmark: Json | None = None) -> Json:
         raise InputError(f"the study {twice[0]!r} was given twice; give each folder once")
     sets = [{**each, "study": one["name"]} for one in studies for each in one["sets"]]
     ratios = ratio_rows(sets)
+    small = any(one["small"] for one in studies)
     return {
-        "kind": KIND, "title": TITLE, "studies": list(studies), "rules": dict(RULES),
-        "order": list(technique_names()),
+        "kind": KIND, "title": f"{TITLE} {IN_SMALL}" if small else TITLE,
+        "studies": list(studies), "rules": dict(RULES), "order": list(technique_names()),
         "ratios": plain(ratios), "median_ratios": plain(median_ratios(ratios)), "benchmark": benchmark,
     }  # fmt: skip
 

@@ -107,7 +107,7 @@ def class_table(body: Json) -> Table:
     return Table("classes", ("subgroup", "class", "rate", "change", "low", "high"), tuple(rows))
 
 
-def figure(body: Json, key: str) -> str:
+def figure(body: Json, key: str, width: float = 760) -> str:
     """A line for each class under each subgroup, with its interval."""
     rows = []
     for row in body["groups"]:
@@ -116,7 +116,9 @@ def figure(body: Json, key: str) -> str:
             ForestRow(name, found["value"], found["low"], found["high"])
             for name, found in zip(body["classes"], row["classes"][key], strict=True)
         ]
-    return forest(rows, title=TITLES[key], reference=("all rows", 0.0), axis="relative change", signed=True)
+    return forest(
+        rows, title=TITLES[key], width=width, reference=("all rows", 0.0), axis="relative change", signed=True
+    )
 
 
 def figure_name(key: str) -> str:

@@ -14,14 +14,26 @@ VERDICTS = {HOLDS: "holds", DOES_NOT: "does not hold", UNTOLD: "cannot be told"}
 
 def state(body: Json) -> str:
     """What was run."""
+    kind = "photographs" if body["photographs"] else "drawn faces"
+    return f"{body['title']}, {kind}. evenhand {body['evenhand']}; {ran(body)}"
+
+
+def ran(body: Json) -> str:
+    """How many trainings there are, and how often they are right."""
     right = body["accuracy"]
     ends = interval((right["low"], right["high"]), 4)
-    kind = "photographs" if body["photographs"] else "drawn faces"
     return (
-        f"{body['title']}, {kind}. evenhand {body['evenhand']}; {body['done']} of {body['planned']} "
-        f"trainings are done. Accuracy on all test rows {number(right['value'], 4)} ({ends}); the paper's "
-        f"{PAPER_ALL}."
+        f"{body['done']} of {body['planned']} trainings are done. Accuracy on all test rows "
+        f"{number(right['value'], 4)} ({ends}); the paper's {PAPER_ALL}."
     )
+
+
+def whose(body: Json) -> str:
+    """Whose faces the numbers are of, and what that makes of a comparison with the paper's."""
+    ours, theirs = "drawn faces, nobody's photographs", "CelebA's photographs, ResNet-34"
+    if body["photographs"]:
+        return f"Ours and S2's: {theirs.split(',')[0]}; S2 trained a ResNet-34."
+    return f"**Ours: {ours}.** S2's: {theirs}. Other data: a stand-in, **no replication**."
 
 
 def verdict(body: Json) -> str:

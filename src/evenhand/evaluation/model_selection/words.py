@@ -14,20 +14,33 @@ VERDICTS = {HOLDS: "holds", DOES_NOT: "does not hold", UNTOLD: "cannot be told"}
 
 def state(body: Json) -> str:
     """What was run."""
+    return f"{body['title']}. evenhand {body['evenhand']}; {ran(body)}"
+
+
+def ran(body: Json) -> str:
+    """How many trainings and seeds there are."""
     seeds = len(body["seeds"])
+    runs = f"{body['done']} of {body['planned']} trainings are done"
+    return f"{runs}, {seeds} seed{'s' if seeds > 1 else ''}."
+
+
+def whose(body: Json) -> str:
+    """Whose models the numbers are of, and what that makes of a comparison with the paper's."""
+    tasks = ", ".join(str(task["task"]) for task in body["tasks"])
     return (
-        f"{body['title']}. evenhand {body['evenhand']}; {body['done']} of {body['planned']} trainings are "
-        f"done, {seeds} seed{'s' if seeds > 1 else ''}."
+        f"**Ours: models trained here on {tasks}.** S2's: twelve models of ImageNet. Other data and "
+        "models: a stand-in, **no replication**."
     )
 
 
 def choice(task: Json) -> str:
     """S2.7."""
     found = task["choice"]
+    pairs = f"{found['pairs']} pair{'' if found['pairs'] == 1 else 's'}"
     return (
-        f"**Claim S2.7 {VERDICTS[found['verdict']]}** by the rules above: of {found['pairs']} pairs of "
-        f"similar accuracy and size {found['apart']} are told apart, and in {found['worse']} of these the "
-        "model singled out has the lower recall in its worst class."
+        f"**Claim S2.7 {VERDICTS[found['verdict']]}** by the rules of this page: of {pairs} of similar "
+        f"accuracy and size {found['apart']} are told apart, and in {found['worse']} of these the model "
+        "singled out has the lower recall in its worst class."
     )
 
 
@@ -67,6 +80,15 @@ def matrices(task: Json) -> str:
         f"{number(spread['cev'], 2)} in CEV and {number(spread['sde'], 2)} in SDE, "
         f"{number(spread['cev_norm'])} and {number(spread['sde_norm'])} when normalised."
     )
+
+
+def capital(told: str) -> str:
+    """The same with a large first letter.
+
+    >>> capital("change of top-1")
+    'Change of top-1'
+    """
+    return told[:1].upper() + told[1:]
 
 
 def _ends(found: Json) -> str:

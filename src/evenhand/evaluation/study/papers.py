@@ -7,6 +7,10 @@ from importlib import import_module
 from typing import Any
 
 # study -> "module:function"; the function takes (store, folder, progress) and writes paper.html
+FIXED_SEED = "evenhand.evaluation.fixed_seed.paper:paper"
+COMPRESSION = "evenhand.evaluation.compression.study:paper"
+MODEL_SELECTION = "evenhand.evaluation.model_selection.paper:paper"
+HAIR_COLOUR = "evenhand.evaluation.hair_colour.paper:paper"
 BESIDE_PUBLIC = "evenhand.evaluation.reference_values.study:paper"
 PAPERS = {
     "ci-mnist": "evenhand.evaluation.ci_mnist.study:paper",
@@ -14,8 +18,21 @@ PAPERS = {
     "adult-age": BESIDE_PUBLIC,
     "equalized-robustness": "evenhand.evaluation.equalized_robustness.study:paper",
 }
-# the first letters of claims -> the same, for studies of whatever name that speak to one of them
-BY_CLAIMS = {"S1.": "evenhand.evaluation.many_attributes.study:paper"}
+# the same for all studies whose names begin so
+BY_NAME = {
+    "fixed-seed-": FIXED_SEED,
+    "compression-": COMPRESSION,
+    "model-selection": MODEL_SELECTION,
+    "hair-colour": HAIR_COLOUR,
+}
+# a claim, or the first letters of several up to a dot -> the same, for studies of whatever name
+BY_CLAIMS = {
+    "S1.": "evenhand.evaluation.many_attributes.study:paper",
+    **dict.fromkeys(("S0.12", "S0.13", "S0.14", "S0.15"), FIXED_SEED),
+    **dict.fromkeys(("S2.1", "S2.2", "S2.3", "S2.4", "S2.5", "S2.6"), COMPRESSION),
+    **dict.fromkeys(("S2.7", "S2.8"), MODEL_SELECTION),
+    "S2.10": HAIR_COLOUR,
+}
 PAGE = "paper.html"
 
 
@@ -24,13 +41,23 @@ def paper_of(name: str, claims: Sequence[str] = ()) -> Callable[..., Any] | None
 
     None where there is none.
 
-    >>> paper_of("my-own") is None
-    True
+    >>> paper_of("my-own") is None, paper_of("hair-colour-celeba").__module__.split(".")[-2]
+    (True, 'hair_colour')
     """
-    spoken_to = (written for paper, written in BY_CLAIMS.items() if any(c.startswith(paper) for c in claims))
-    found_at = PAPERS.get(name) or next(spoken_to, None)
+    by_name = (written for start, written in BY_NAME.items() if name.startswith(start))
+    spoken_to = (written for claim, written in BY_CLAIMS.items() if any(_of(said, claim) for said in claims))
+    found_at = PAPERS.get(name) or next(by_name, None) or next(spoken_to, None)
     if found_at is None:
         return None
     module, _, function = found_at.partition(":")
     found: Callable[..., Any] = getattr(import_module(module), function)
     return found
+
+
+def _of(said: str, claim: str) -> bool:
+    """Whether a claim that a study speaks to is this one, or one of these.
+
+    >>> _of("S2.10", "S2.1"), _of("S2.10", "S2.10"), _of("S1.4", "S1.")
+    (False, True, True)
+    """
+    return said.startswith(claim) if claim.endswith(".") else said == claim

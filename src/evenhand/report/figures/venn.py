@@ -30,7 +30,9 @@ def exclusive(inside: Mapping[Region, int]) -> dict[Region, int]:
     }
 
 
-def venn(names: Sequence[str], inside: Mapping[Region, int], none: int, *, title: str) -> str:
+def venn(
+    names: Sequence[str], inside: Mapping[Region, int], none: int, *, title: str, width: float = 520
+) -> str:
     """The picture; `inside` counts the members of at least these sets, `none` those of no set.
 
     >>> drawn = venn(("a", "b", "c"), dict.fromkeys(PLACES, 1), 4, title="costs")
@@ -38,7 +40,8 @@ def venn(names: Sequence[str], inside: Mapping[Region, int], none: int, *, title
     (3, 2)
     """
     counts = exclusive(inside)
-    x, y = 260.0, 190.0
+    x, y = width / 2, 190.0
+    aside = min(130.0, x - 75)  # so that the names have room on a narrow screen
     parts = [
         mark("circle", f"o{place}", names[place], cx=x + dx, cy=y + dy, r=RADIUS, fill="none", stroke_width=2)
         for place, (dx, dy) in enumerate(CENTRES)
@@ -49,11 +52,11 @@ def venn(names: Sequence[str], inside: Mapping[Region, int], none: int, *, title
     ]
     parts += [
         text(x, 26, names[0], "t", 13, text_anchor="middle"),
-        text(x - 130, y + 168, names[1], "t", 13, text_anchor="middle"),
-        text(x + 130, y + 168, names[2], "t", 13, text_anchor="middle"),
-        text(500, 60, f"none: {none}", "ts", 13, text_anchor="end"),
+        text(x - aside, y + 168, names[1], "t", 13, text_anchor="middle"),
+        text(x + aside, y + 168, names[2], "t", 13, text_anchor="middle"),
+        text(min(x + 240, width - 8), 60, f"none: {none}", "ts", 13, text_anchor="end"),
     ]
     told = "; ".join(
         f"{' and '.join(names[place] for place in region)} alone: {n}" for region, n in counts.items()
     )
-    return figure(520, y + 186, title, f"{told}; none: {none}", parts)
+    return figure(width, y + 186, title, f"{told}; none: {none}", parts)

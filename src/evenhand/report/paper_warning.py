@@ -1,0 +1,30 @@
+"""What must be known before the page of a study is read: that runs are missing, or that they are small."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Json = Mapping[str, Any]
+SMALL = "These are runs in small: they show that it runs, and tell nothing."
+
+
+def unfinished(study: Json) -> str:
+    """What must be said of a store that lacks runs; nothing of a whole one.
+
+    >>> unfinished({"name": "s", "done": 1, "planned": 3}), unfinished({"name": "s", "done": 3, "planned": 3})
+    ('Not everything of s was run, and what follows may change.', '')
+    """
+    if study["done"] == study["planned"]:
+        return ""
+    return f"Not everything of {study['name']} was run, and what follows may change."
+
+
+def warned(studies: Sequence[Json]) -> str:
+    """The same of all studies of a page, and whether any of them was run in small.
+
+    >>> warned([{"name": "s", "done": 3, "planned": 3, "small": True}]) == SMALL
+    True
+    """
+    small = SMALL if any(study["small"] for study in studies) else ""
+    return " ".join(filter(None, [*(unfinished(study) for study in studies), small]))
