@@ -296,6 +296,26 @@ def test_the_page_has_every_table(tmp_path, store):
         ElementTree.fromstring(path.read_text(encoding="utf-8"))
 
 
+def test_the_page_tells_the_range_over_splits_of_every_number(tmp_path, body, store):
+    lines = {(one["where"], one["setting"], one["metric"]): one for one in body["runs"]}
+    assert len(lines) == len(body["runs"])  # no number twice
+    for cell, row in ((row["cells"][2], row) for row in body["tables"][0]["rows"]):
+        line = lines["Table 1: cc-race, noise of 0.03", body["methods"][row["method"]], "ΔEO"]
+        values = list(cell["values"].values())
+        assert (line["runs"], line["smallest"], line["largest"]) == (10, min(values), max(values))
+        assert (line["mean"], line["deviation"]) == pytest.approx((cell["mean"], cell["std"]))
+    shown = sum(len(row["cells"]) for one in (*body["tables"], *body["ablations"]) for row in one["rows"])
+    points = sum(len(one["points"]) for one in body["curves"])
+    assert len(lines) == shown + len(body["table6"]) + len(body["table7"]) + 2 * points
+    point = lines["Figure 3: cc-race", "LAFTR, gamma swept: gamma = 0.5", "ΔEO, uniform"]
+    assert (point["runs"], point["largest"] - point["smallest"]) == (10, pytest.approx(0.02))
+    paper(store, tmp_path)
+    page = (tmp_path / "paper.html").read_text(encoding="utf-8")
+    assert "<summary>Runs: mean, deviation, smallest and largest</summary>" in page
+    text = (tmp_path / "paper/tables/runs.csv").read_text(encoding="utf-8")
+    assert len(list(csv.DictReader(text.splitlines()))) == len(lines)
+
+
 @pytest.mark.parametrize("width", [760, 360])
 def test_figure_3_has_a_mark_for_every_setting(body, width):
     svg = trade_off(body, "cc-race", width)

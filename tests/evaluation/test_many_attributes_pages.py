@@ -138,7 +138,7 @@ def test_a_page_of_54_tasks_stays_small_and_links_its_numbers(tmp_path):
     page = (tmp_path / "paper.html").read_text(encoding="utf-8")
     assert len(page) < 2.6e6  # 11 methods; 4.5 million characters with all numbers in it
     linked = re.findall(r'<a href="(paper/[^"]+)"', page)
-    assert len(linked) == len(set(linked)) == 16
+    assert len(linked) == len(set(linked)) == 17
     assert all((tmp_path / name).is_file() for name in linked)
     narrow = re.findall(r'<div class="figure narrow">(.*?)</div>', page, re.S)
     assert not any(" runs" in svg for svg in narrow if "<title>Figure" in svg)  # nobody hovers there
@@ -174,6 +174,54 @@ def test_the_page_has_claims_figures_and_tables(tmp_path):
     text = (tmp_path / "paper/results.md").read_text(encoding="utf-8")
     for link in re.findall(r"\]\(([^)]+)\)", text):
         assert (tmp_path / "paper" / link).is_file(), link
+
+
+def spread_line(lines, task, over, method, metric):
+    wanted = {"task": task, "over": over, "method": method, "metric": metric}
+    return next(line for line in lines if wanted.items() <= line.items())
+
+
+def test_the_range_over_runs_is_told_for_every_method(tmp_path):
+    frame = world.sweep(methods=FEW)
+    body = paper(frame, tmp_path)
+    (study,), runs = body["studies"], Runs(frame)
+    line = spread_line(study["runs"], "single", "all structures, every run", "W-ERM", "reweighted accuracy")
+    bar = next(bar for bar in figure(study, 2)["panels"][0]["bars"] if bar["method"] == "W-ERM")
+    every = [
+        v for one in runs.of(("single", "mlp")) for v in runs.values(one, "w-erm", "performance").values()
+    ]
+    assert (line["runs"], line["mean"]) == (bar["n"], pytest.approx(bar["y"]))
+    assert line["deviation"] == pytest.approx(np.std(every, ddof=1))
+    assert (line["smallest"], line["largest"]) == (min(every), max(every))
+    one = spread_line(study["runs_by_structure"], "multi", "balanced 3", "Ind + KD", "bias amplification")
+    structure = next(found for found in runs.of(("multi", "mlp")) if found.grouping == "balanced 3")
+    values = list(runs.values(structure, "ind-kd", "amplification").values())
+    assert (one["runs"], one["smallest"], one["largest"]) == (3, min(values), max(values))
+    sized = spread_line(
+        study["runs_by_structure"], "single", "7 attributes, every run", "W-ERM", "intersectional bias"
+    )
+    assert sized["runs"] == 9
+    page = (tmp_path / "paper.html").read_text(encoding="utf-8")
+    assert "<summary>Runs: mean, deviation, smallest and largest</summary>" in page
+    text = (tmp_path / "paper/tables/runs.csv").read_text(encoding="utf-8")
+    rows = list(csv.DictReader(text.splitlines()))
+    assert len(rows) == 2 * (1 + 7 + 27) * len(FEW) * 3
+
+
+def test_the_papers_tables_have_their_range_over_seeds():
+    for found in (compute(world.scarce()), compute(world.replications())):
+        for one in found["tables"]:
+            for row in one["rows"]:
+                lines = [line for line in found["runs"]
+                         if (line["task"], line["method"]) == (one["track"], row["method"])
+                         and line["over"] == "mean of the structures, by seed"]  # fmt: skip
+                assert [line["mean"] for line in lines] == [cell["mean"] for cell in row["cells"]]
+                assert [line["deviation"] for line in lines] == pytest.approx(
+                    [c["std"] for c in row["cells"]]
+                )
+                known = [line for line in lines if line["runs"]]  # accuracy itself was not planted
+                assert len(known) >= 3
+                assert all(line["smallest"] < line["mean"] < line["largest"] for line in known)
 
 
 def test_studies_stand_side_by_side(body, tmp_path):

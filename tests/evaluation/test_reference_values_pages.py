@@ -140,6 +140,25 @@ def test_the_report_of_both_studies_has_the_page(tmp_path):
     assert (tmp_path / "paper/figures/public-values.svg").is_file()
 
 
+def test_the_range_over_seeds_of_every_value_is_told(tmp_path, box):
+    assert len(box["runs"]) == 2 * 336
+    line = next(
+        one for one in box["runs"] if one["metric"] == "p-acc" and one["chosen on"] == "test (oracle)"
+    )
+    ours = next(row["oracle"] for row in box["rows"] if row["metric"] == "acc_p")
+    values = list(ours["values"].values())
+    assert (line["runs"], line["smallest"], line["largest"]) == (3, min(values), max(values))
+    assert (line["mean"], line["deviation"]) == pytest.approx((ours["mean"], ours["std"]))
+    assert line["largest"] - line["smallest"] == pytest.approx(0.004, abs=1e-4)  # 0.002 from seed to seed
+    paper_of(AGE)(store_of(AGE, leave_out=["ffvae"]), tmp_path)
+    page = (tmp_path / "paper.html").read_text(encoding="utf-8")
+    assert "<summary>Runs: mean, deviation, smallest and largest</summary>" in page
+    text = (tmp_path / "paper/tables/runs.csv").read_text(encoding="utf-8")
+    table = list(csv.DictReader(text.splitlines()))
+    assert {row["chosen on"] for row in table} == {"test (oracle)", "validation_balanced"}
+    assert "FFVAE" not in {row["model"] for row in table}
+
+
 def test_a_page_is_written_between_its_markers(tmp_path, box):
     page, out = tmp_path / "docs" / "box.md", tmp_path / "results" / "box"
     page.parent.mkdir()

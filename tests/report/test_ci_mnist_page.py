@@ -71,6 +71,28 @@ def test_28_tables_and_their_oracles_with_means_and_deviations(body):
     assert len(found["numbers"].rows) == len(body["numbers"])
 
 
+def test_the_range_over_seeds_of_every_number_is_told(body):
+    assert "Runs: mean, deviation, smallest and largest" in text_of(render(body))
+    lines = {
+        (one["width"], one["task"], one["model"], one["metric"]): one
+        for one in body["runs"]
+        if one["chosen on"] == body["part"]
+    }
+    assert len(lines) == len(body["numbers"])
+    for entry in body["numbers"]:
+        name = body["models"].get(entry["model"], "AdvDebias")
+        line = lines[entry["width"], entry["task"], name, body["metrics"][entry["metric"]]]
+        values = list(entry["values"].values())
+        assert (line["runs"], line["smallest"], line["largest"]) == (3, min(values), max(values))
+        assert (line["mean"], line["deviation"]) == (entry["mean"], entry["std"])
+    table = tables(body)["runs"]
+    told = [entry for entry in body["numbers"] if entry["oracle"]]
+    assert len(table.rows) == len(lines) + len(told)  # what is chosen on test rows stands below
+    assert table.rows[-1][3] == "test (oracle)"
+    assert f"<details><summary>{table.title}</summary>" in results_markdown(body)
+    assert "Oracle" in table.note
+
+
 def test_every_figure_of_the_paper_is_drawn_for_both_widths(body):
     drawn = figures(body)
     wanted = [

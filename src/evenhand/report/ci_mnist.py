@@ -19,6 +19,8 @@ from evenhand.report.ci_mnist_tables import mean_and_deviation
 from evenhand.report.ci_mnist_words import missing_words, part_rows, sentences, shown
 from evenhand.report.figures.canvas import both_widths
 from evenhand.report.numbers import interval
+from evenhand.report.paper_page import told_table
+from evenhand.report.spread_table import spread_view
 
 Json = Mapping[str, Any]
 
@@ -39,6 +41,7 @@ def render(body: Json) -> str:
         widths=[(f"w{place}", width) for place, width in enumerate(reversed(body["widths"]))],
         settings=[_setting(body, setting) for setting in body["settings"]],
         tables=list(_tables(body)),
+        spread=told_table(spread_view(body["runs"], ORACLE)),
         samples=_samples(body),
         overall=[{**row, "name": model_names(body, True)[row["model"]]} for row in body["overall"]],
     )

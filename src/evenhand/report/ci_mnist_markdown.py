@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evenhand.report.ci_mnist_body import Cells, present
+from evenhand.report.ci_mnist_body import ORACLE, Cells, present
 from evenhand.report.ci_mnist_tables import mean_and_deviation
 from evenhand.report.ci_mnist_words import missing_words, part_rows, sentences, shown
 from evenhand.report.numbers import interval
+from evenhand.report.spread_table import TITLE, spread_view
 from evenhand.report.study_table_files import to_markdown
 from evenhand.report.study_tables import Table
 
@@ -29,6 +30,8 @@ def results_markdown(body: Json, figures: str = "figures") -> str:
         for width in body["widths"]:
             parts.append(to_markdown(last_row(body, setting, width)))
         parts.append(_pictures(body, setting, figures))
+    spread = to_markdown(spread_view(body["runs"], ORACLE))
+    parts += ["## Over runs", f"<details><summary>{TITLE}</summary>\n\n{spread}\n</details>"]
     return "\n\n".join(part.rstrip() for part in parts) + "\n"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from evenhand.report.ci_mnist_body import ORACLE, Cells, tables_of
 from evenhand.report.numbers import UNDEFINED, number
+from evenhand.report.spread_table import spread_table
 from evenhand.report.study_tables import Cell, Table
 
 Json = Mapping[str, Any]
@@ -22,7 +23,8 @@ def tables(body: Json) -> dict[str, Table]:
             table = one_table(body, cells, setting, model, oracle)
             if any(set(row[2:]) != {UNDEFINED} for row in table.rows):
                 found[name + ending] = table
-    return {**found, "numbers": long_table(body), "claims": claims_table(body)}
+    runs = spread_table(body["runs"], ORACLE)
+    return {**found, "numbers": long_table(body), "runs": runs, "claims": claims_table(body)}
 
 
 def one_table(body: Json, cells: Cells, setting: Json, model: str, oracle: bool = False) -> Table:

@@ -21,6 +21,7 @@ from evenhand.report.equalized_robustness_tables import (
 from evenhand.report.equalized_robustness_words import sentences, state, unfinished
 from evenhand.report.figures.canvas import both_widths
 from evenhand.report.paper_page import told_table as told
+from evenhand.report.spread_table import spread_view
 
 Json = Mapping[str, Any]
 
@@ -48,5 +49,6 @@ def render(body: Json) -> str:
             )
             for task in tasks
         ],
+        spread=told(spread_view(body["runs"])),
         ablations=[told(ablation_table(one)) for one in body["ablations"] if one["rows"]],
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evenhand.report.numbers import UNDEFINED, interval, number, probability
+from evenhand.report.spread_table import spread_table
 from evenhand.report.study_tables import Cell, Table
 
 Json = Mapping[str, Any]
@@ -27,6 +28,7 @@ def tables(body: Json) -> dict[str, Table]:
         "claims": claims_table(body["findings"]),
         "nearness": nearness_table(body),
         "numbers": long_table(body),
+        "runs": spread_table(body["runs"]),
         "figure-3": points_table(body),
     }
 

@@ -19,6 +19,7 @@ from evenhand.report.many_attributes_tables import (
 )
 from evenhand.report.many_attributes_words import RULE, margins, sentences, state, unfinished
 from evenhand.report.paper_page import told_table as told
+from evenhand.report.spread_table import spread_view
 
 Json = Mapping[str, Any]
 FIRST_SHOWN = (2, 3)  # figures that are open at once
@@ -49,6 +50,7 @@ def _study(study: Json, place: int, several: bool) -> dict[str, Any]:
         "findings": [{**found, "table": told(claims_table([found]))} for found in study["findings"]],
         "methods": told(methods_table(study)), "ranks": told(ranks_table(study)),
         "explained": told(explained_table(study)),
+        "spread": told(spread_view(study["runs"])), "spread_numbers": f"{tables}/runs.csv",
         "printed": [told(one) for one in paper_tables(study).values()],
         "diagrams": [{"title": rank_title(study, row), "drawn": both_widths(partial(ranks, study, row)),
                       "open": row["scope"] == first} for row in study["ranks"]],

@@ -8,6 +8,7 @@ from typing import Any
 from evenhand.report.many_attributes_figures import full_title
 from evenhand.report.many_attributes_names import SLOTS, metric_name, panel_title
 from evenhand.report.numbers import UNDEFINED, interval, number, probability
+from evenhand.report.spread_table import spread_table
 from evenhand.report.study_tables import Cell, Table
 
 Json = Mapping[str, Any]
@@ -22,6 +23,7 @@ def tables(study: Json) -> dict[str, Table]:
         "ranks": ranks_table(study),
         "explained": explained_table(study),
         "claims": claims_table(study["findings"]),
+        "runs": spread_table([*study["runs"], *study["runs_by_structure"]]),
     }
 
 

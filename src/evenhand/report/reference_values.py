@@ -19,6 +19,7 @@ from evenhand.report.reference_values_tables import (
     values_table,
 )
 from evenhand.report.reference_values_words import sentences, state, tally, unfinished
+from evenhand.report.spread_table import spread_view
 
 Json = Mapping[str, Any]
 
@@ -43,4 +44,5 @@ def render(body: Json) -> str:
         ],
         farthest=told(farthest_table(body)),
         values=told(values_table(body["rows"])),
+        spread=told(spread_view(body["runs"])),
     )

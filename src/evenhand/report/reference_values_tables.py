@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evenhand.report.numbers import UNDEFINED, interval, number
+from evenhand.report.spread_table import spread_table
 from evenhand.report.study_tables import Cell, Table
 
 Json = Mapping[str, Any]
@@ -32,6 +33,7 @@ def tables(body: Json) -> dict[str, Table]:
         "order": ranks_table(body),
         "questions": questions_table(body["questions"]),
         "farthest": farthest_table(body),
+        "runs": spread_table(body["runs"]),
     }
 
 

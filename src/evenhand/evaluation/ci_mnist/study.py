@@ -16,6 +16,7 @@ from evenhand.evaluation.ci_mnist.layout import BESIDE, METRICS, MODELS, NAME, S
 from evenhand.evaluation.ci_mnist.numbers import Cell, Numbers, missing
 from evenhand.evaluation.ci_mnist.pareto import pareto_views
 from evenhand.evaluation.ci_mnist.samples import sample_rows
+from evenhand.evaluation.ci_mnist.spread import spread_lines
 from evenhand.evaluation.ci_mnist.stability import deviation_rows, overall_rows, spreads_of
 from evenhand.evaluation.page_head import page_head
 from evenhand.evaluation.values import plain
@@ -56,6 +57,7 @@ def compute(store: Any, tell: Progress = lambda words: None) -> dict[str, Any]:
     body = {
         **_head(frame, numbers),
         "numbers": [_entry(place, cell, oracle.cells.get(place)) for place, cell in numbers.cells.items()],
+        "runs": spread_lines(numbers, oracle),
         "deviations": deviation_rows(numbers), "overall": overall_rows(numbers, evidence.spreads),
         "correlations": correlations,
         "changes": change_rows(evidence), "pareto": pareto_views(frame, numbers.part),

@@ -16,6 +16,7 @@ from evenhand.evaluation.many_attributes.layout import AMPLIFICATION, EPSILON, P
 from evenhand.evaluation.many_attributes.runs import Runs, Structure
 
 Pair = tuple[float, float]
+Shape = tuple[str, tuple[str, ...], dict[str, tuple[Pair, ...]]]  # title, columns, printed numbers
 NAN = float("nan")
 SCARCE_COLUMNS = (PERFORMANCE, AMPLIFICATION, EPSILON)
 SINGLE_COLUMNS = (EPSILON, AMPLIFICATION, "acc", PERFORMANCE, WORST)
@@ -63,19 +64,31 @@ def paper_tables(runs: Runs) -> list[dict[str, Any]]:
     """The tables of S1 that a study has in shape, one for each base task."""
     found = []
     for track in runs.tracks:
-        named = re.search(r"\btable ([456])\b", track[0].lower())
-        if named:
-            title, (columns, printed) = f"Table {named[1]}", NAMED[named[1]]
-        elif any(key.startswith(PRETRAINED) for key in runs.keys.values()):
-            title, columns, printed = "Tables 2, 3 and 7", SCARCE_COLUMNS, SCARCE
-        else:
+        shape = _shape(runs, track)
+        if shape is None:
             continue
+        title, columns, printed = shape
         where = runs.of(track)
         shown = {} if any(structure.swapped for structure in where) else printed
         found.append({"title": title, "track": runs.track_name(track), "columns": list(columns),
                       "keys": [where[0].key(column) for column in columns],
                       "rows": _rows(runs, where, columns, shown)})  # fmt: skip
     return found
+
+
+def columns_of(runs: Runs, track: tuple[str, str]) -> tuple[str, ...]:
+    """The columns of the paper's table that a base task has in shape; none without such a table."""
+    shape = _shape(runs, track)
+    return () if shape is None else shape[1]
+
+
+def _shape(runs: Runs, track: tuple[str, str]) -> Shape | None:
+    named = re.search(r"\btable ([456])\b", track[0].lower())
+    if named:
+        return f"Table {named[1]}", *NAMED[named[1]]
+    if any(key.startswith(PRETRAINED) for key in runs.keys.values()):
+        return "Tables 2, 3 and 7", SCARCE_COLUMNS, SCARCE
+    return None
 
 
 def _rows(
@@ -97,10 +110,13 @@ def _rows(
 
 def _ours(runs: Runs, where: list[Structure], method: str, column: str) -> Pair:
     """The mean over structures, and its deviation over the seeds that have all of them."""
-    found = [values for structure in where if (values := runs.values(structure, method, column))]
-    if not found:
-        return NAN, NAN
-    seeds = sorted(set.intersection(*(set(values) for values in found)))
-    means = [float(np.mean([values[seed] for values in found])) for seed in seeds]
+    means = seed_means(runs, where, method, column)
     whole = float(np.mean(means)) if means else NAN
     return whole, float(np.std(means, ddof=1)) if len(means) > 1 else NAN
+
+
+def seed_means(runs: Runs, where: list[Structure], method: str, column: str) -> list[float]:
+    """The mean over the structures that have runs, for each seed that has all of them."""
+    found = [values for structure in where if (values := runs.values(structure, method, column))]
+    seeds = sorted(set.intersection(*(set(values) for values in found))) if found else []
+    return [float(np.mean([values[seed] for values in found])) for seed in seeds]

@@ -17,6 +17,7 @@ from evenhand.evaluation.many_attributes.layout import MARGIN, NAMES, PERFORMANC
 from evenhand.evaluation.many_attributes.printed import paper_tables
 from evenhand.evaluation.many_attributes.ranks import rank_rows
 from evenhand.evaluation.many_attributes.runs import Runs
+from evenhand.evaluation.many_attributes.spread import overall_lines, structure_lines
 from evenhand.evaluation.values import plain
 from evenhand.study.smoke import IN_SMALL, is_small
 
@@ -64,7 +65,8 @@ def compute(store: Any, tell: Progress = lambda words: None) -> Json:
         raise InputError("no run of this study is done: there is nothing to show in the shape of S1")
     tell("ranks and figures")
     body = {**_head(runs), "ranks": rank_rows(runs), "figures": figures(runs),
-            "explained": explained_rows(Evidence(runs)), "tables": paper_tables(runs)}  # fmt: skip
+            "explained": explained_rows(Evidence(runs)), "tables": paper_tables(runs),
+            "runs": overall_lines(runs), "runs_by_structure": structure_lines(runs)}  # fmt: skip
     tell("answering the paper's claims")
     body["findings"] = [found.to_dict() for found in findings(runs, frame.study.get("claims") or ())]
     clean: Json = plain(body)

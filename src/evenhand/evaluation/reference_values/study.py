@@ -28,6 +28,7 @@ from evenhand.evaluation.reference_values.public import (
     family,
     references_of,
 )
+from evenhand.evaluation.reference_values.spread import spread_lines
 from evenhand.evaluation.values import plain
 from evenhand.statistics.effects import mean_interval
 from evenhand.study.frame import Frame
@@ -62,8 +63,10 @@ def compute(store: Any, tell: Progress = lambda words: None) -> dict[str, Any]:
     # questions compare models on one network; both studies have one
     first = [row for row in rows if row.net == rows[0].net]
     name, ranks = str(frame.study["name"]), rank_rows(first)
+    head = _head(frame)
     body = {
-        **_head(frame), "net": rows[0].net, "rows": [row.to_dict() for row in rows],
+        **head, "net": rows[0].net, "rows": [row.to_dict() for row in rows],
+        "runs": spread_lines(rows, head["part"]),
         "overall": nearness("all", rows),
         "by_metric": nearness_by(rows, lambda row: METRICS[row.reference.metric]),
         "by_problem": nearness_by(rows, problem_of),
