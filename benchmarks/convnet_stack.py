@@ -1,6 +1,6 @@
 """Stacks of small convolutional networks: images a second, their convolutions as such and as products.
 
-    python benchmarks/convnet_stack.py --device cuda     on a GPU, compiled; the study many-attributes-faces
+    python benchmarks/convnet_stack.py --device cuda     on a GPU, recorded or not, compiled or not
     python benchmarks/convnet_stack.py                   on the CPU, as it trains there
 
 A step is a whole one: drawing the batch, fetching and scaling bytes, losses, gradients, Adam. `convnet` at 32

@@ -182,7 +182,7 @@ def test_a_gpu_that_others_fill_is_waited_for_and_told(tmp_path, monkeypatch):
     (expected,) = records([a_run()], tmp_path / "a").values()
     for name in left:
         monkeypatch.setattr(f"evenhand.study.execute.{name}", full(name, getattr(execute_module, name)))
-    monkeypatch.setattr("evenhand.train.gpu_memory.used_by_others", lambda device: True)
+    monkeypatch.setattr("evenhand.train.gpu_memory.filled_by_others", lambda device: True)
     monkeypatch.setattr("evenhand.train.gpu_memory.time.sleep", lambda seconds: None)
     words = []
     told = lambda standing: words.append(standing.words)  # noqa: E731

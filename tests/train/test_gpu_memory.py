@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from evenhand.train import gpu_memory
-from evenhand.train.gpu_memory import WAITS, hold_at_most, let_go, used_by_others, with_room
+from evenhand.train.gpu_memory import WAITS, filled_by_others, hold_at_most, let_go, with_room
 
 GPU, CPU = torch.device("cuda"), torch.device("cpu")
 GIB = 1 << 30
@@ -12,10 +12,10 @@ GIB = 1 << 30
 
 @pytest.fixture
 def gpu(monkeypatch):
-    """A GPU of 100 GiB, 2 of which are ours; how much is free is to be said."""
-    seen = {"free": 0, "emptied": 0, "slept": []}
+    """A GPU of 100 GiB; how much is free and how much is ours may be said."""
+    seen = {"free": 0, "ours": 2, "emptied": 0, "slept": []}
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (seen["free"] * GIB, 100 * GIB))
-    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device: 2 * GIB)
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device: seen["ours"] * GIB)
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: seen.update(emptied=seen["emptied"] + 1))
     monkeypatch.setattr(gpu_memory.time, "sleep", seen["slept"].append)
     return seen
@@ -32,11 +32,15 @@ def fails(times: int):
     return make
 
 
-@pytest.mark.parametrize(("free", "others"), [(0, True), (80, True), (90, False), (98, False)])
-def test_what_others_hold_is_what_is_neither_free_nor_ours(gpu, free, others):
-    gpu["free"] = free
-    assert used_by_others(GPU) is others
-    assert not used_by_others(CPU)
+@pytest.mark.parametrize(
+    ("free", "ours", "filled"),
+    [(0, 2, True), (10, 10, True), (5, 93, False), (60, 10, False), (98, 2, False)],
+    ids=["full", "nearly", "ours", "our share", "empty"],
+)
+def test_others_fill_it_if_little_is_free_and_it_is_not_ours(gpu, free, ours, filled):
+    gpu.update(free=free, ours=ours)
+    assert filled_by_others(GPU) is filled
+    assert not filled_by_others(CPU)
 
 
 @pytest.mark.parametrize("times", range(len(WAITS) + 1))

@@ -29,12 +29,16 @@ def let_go(device: torch.device) -> None:
         torch.cuda.empty_cache()
 
 
-def used_by_others(device: torch.device) -> bool:
-    """Whether other programs hold much of a GPU's memory, so that waiting for them may help."""
+def filled_by_others(device: torch.device) -> bool:
+    """Whether little of a GPU's memory is free and other programs hold much, so that waiting may help.
+
+    Where much is free, this program has met its own share, and would meet it again.
+    """
     if device.type != "cuda":
         return False
     free, total = torch.cuda.mem_get_info(device)
-    return total - free - torch.cuda.memory_reserved(device) > MUCH * total
+    others = total - free - torch.cuda.memory_reserved(device)
+    return free < MUCH * total and others > MUCH * total
 
 
 def with_room(make: Callable[[], Made], device: torch.device, told: Callable[[], None]) -> Made:
@@ -43,7 +47,7 @@ def with_room(make: Callable[[], Made], device: torch.device, told: Callable[[],
         try:
             return make()
         except torch.cuda.OutOfMemoryError:
-            if not used_by_others(device):
+            if not filled_by_others(device):
                 raise
         let_go(device)  # not while the error is handled: all that it came through would be kept
         told()
