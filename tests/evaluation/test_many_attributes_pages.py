@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from evenhand.errors import InputError
 from evenhand.evaluation.claims import read_claims, update
@@ -19,6 +20,8 @@ from evenhand.evaluation.many_attributes.printed import SCARCE
 from evenhand.evaluation.study.papers import paper_of
 from evenhand.metrics.counts import Counts
 from evenhand.metrics.scores import Scores
+from evenhand.report.many_attributes import render
+from evenhand.report.many_attributes_added import beside_added_table, beside_pictures
 from evenhand.report.many_attributes_bars import series_mark
 from evenhand.report.many_attributes_beside import beside_table, paper_tables
 from evenhand.report.many_attributes_figures import drawn, panels
@@ -246,6 +249,51 @@ def test_studies_stand_side_by_side(body, tmp_path):
     with pytest.raises(InputError, match="needs the two lines"):
         write_page(body, page, out)
     assert main([str(tmp_path / "nowhere")]) == 2
+
+
+def test_what_variants_add_is_the_mean_difference_of_seeds():
+    frame = world.scarce()
+    study, runs = compute(frame), Runs(frame)
+    rows = {(row["track"], row["scope"], row["words"], row["slot"]): row for row in study["added"]}
+    where = [one for one in runs.structures if one.task == "single"]
+    distilled, plain = (
+        np.array([[runs.values(one, name, "amplification")[seed] for one in where] for seed in range(5)])
+        for name in ("pre+ind-kd", "pre+ind")
+    )
+    less = (distilled - plain).mean(axis=1)
+    row = rows["single", "all", "Ind + KD less Ind", "amplification"]
+    low, high = stats.t.interval(0.95, len(less) - 1, less.mean(), stats.sem(less))
+    assert (row["effect"], row["low"], row["high"]) == pytest.approx((less.mean(), low, high))
+    assert (row["structures"], row["seeds"]) == (len(where), 5)
+    assert ("single", "all", "W-ERM, pre-trained less not", "performance") in rows
+    alone = [row for row in study["added"] if row["scope"] == where[0].grouping]
+    assert alone
+    assert all(row["structures"] == 1 for row in alone)
+
+
+def test_what_variants_add_stands_on_the_page_and_side_by_side(tmp_path):
+    one, two = (world.scarce(name) for name in ("scarce-labels", "plentiful-labels"))
+    body = together([compute(one), compute(two)])
+    table = beside_added_table(body)
+    assert table.heads[3:] == ("scarce-labels", "plentiful-labels")
+    assert len({row[:3] for row in table.rows}) == len(table.rows) > 0
+    page = tmp_path / "page.md"
+    page.write_text(f"{BEGIN}\n{END}\n")
+    written = {path.name for path in write_page(body, page, tmp_path / "out")}
+    for file, (title, draw) in beside_pictures(body).items():
+        assert f"{file}.svg" in written
+        assert title in page.read_text()
+        assert draw(width=380).count("<circle") == draw().count("<circle") > 0
+    html = render(body)
+    assert 'id="added"' in html
+    assert table.title in html
+
+
+def test_a_study_without_variants_has_no_section_for_them():
+    body = together([compute(world.sweep(methods=("erm", "w-erm")))])
+    assert not body["studies"][0]["added"]
+    assert not beside_pictures(body)
+    assert 'id="added"' not in render(body)
 
 
 def test_answers_go_to_the_study_that_the_file_names(body, tmp_path):

@@ -9,6 +9,7 @@ from typing import Any
 
 from evenhand.report.figures.canvas import both_widths, clip, figure, text, text_width
 from evenhand.report.figures.critical_difference import critical_difference
+from evenhand.report.many_attributes_added import added_drawn
 from evenhand.report.many_attributes_bars import bar_panel, series_mark
 from evenhand.report.many_attributes_names import metric_name, panel_title, rank_title
 from evenhand.report.many_attributes_points import point_panel
@@ -19,9 +20,10 @@ LEFT, GAP, HEAD, TALL, FOOT, LINE = 44.0, 20.0, 30.0, 190.0, 46.0, 19.0
 
 
 def drawn(study: Json) -> dict[str, str]:
-    """Every figure of a study by the name of its file: those of the paper, then the diagrams of ranks."""
+    """Every figure of a study by the name of its file: those of the paper, diagrams of ranks, variants."""
     found = {one["file"]: panels(study, one) for one in study["figures"]}
-    return found | {rank_file(row): ranks(study, row) for row in study["ranks"]}
+    found |= {rank_file(row): ranks(study, row) for row in study["ranks"]}
+    return found | added_drawn(study)
 
 
 def both(study: Json, one: Json) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.report.many_attributes import render
+from evenhand.report.many_attributes_added import FOLDER, beside_added_table, beside_pictures, shared
 from evenhand.report.many_attributes_beside import beside_ranks_table, beside_table, paper_tables
 from evenhand.report.many_attributes_figures import drawn
 from evenhand.report.many_attributes_markdown import results_markdown
@@ -39,11 +40,14 @@ def write_paper(body: Json, folder: Path) -> list[Path]:
     for study in body["studies"]:
         own = inner / inside(study, several)
         texts |= {own / "figures" / f"{name}.svg": svg for name, svg in drawn(study).items()}
+    own = inner / FOLDER / "figures"
+    texts |= {own / f"{name}.svg": draw() for name, (_, draw) in beside_pictures(body).items()}
     found = [written(path, text) for path, text in texts.items()]
     for study in body["studies"]:
         found += write_tables(all_tables(study), inner / inside(study, several) / "tables")
     if several:
         beside = {"side-by-side": beside_table(body), "ranks-side-by-side": beside_ranks_table(body)}
+        beside |= {"added-side-by-side": beside_added_table(body)} if shared(body) else {}
         found += write_tables(beside, inner / "tables")
     return found
 
@@ -60,6 +64,8 @@ def write_page(body: Json, page: Path, folder: Path) -> list[Path]:
         own = folder / inside(study, several)
         texts |= {own / f"{name}.svg": svg for name, svg in drawn(study).items()}
         texts |= {own / f"{name}.csv": to_csv(table) for name, table in all_tables(study).items()}
+    own = folder / FOLDER
+    texts |= {own / f"{name}.svg": draw() for name, (_, draw) in beside_pictures(body).items()}
     return [written(path, text) for path, text in texts.items()]
 
 

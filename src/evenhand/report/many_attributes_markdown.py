@@ -5,6 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from evenhand.report.many_attributes_added import (
+    FOLDER,
+    TITLE,
+    added_pictures,
+    added_table,
+    beside_added_table,
+    beside_pictures,
+    over_all,
+    shared,
+)
 from evenhand.report.many_attributes_beside import beside_ranks_table, beside_table, paper_tables
 from evenhand.report.many_attributes_figures import full_title, rank_file, told
 from evenhand.report.many_attributes_names import rank_title
@@ -28,6 +38,10 @@ def results_markdown(body: Json, link: Link) -> str:
     parts = []
     if several:
         parts += ["### Side by side", to_markdown(beside_table(body)), to_markdown(beside_ranks_table(body))]
+    if shared(body):
+        parts += [f"**{TITLE}, study by study**", to_markdown(beside_added_table(body))]
+        parts += [f"![{title}]({link({'name': FOLDER}, file + '.svg')})"
+                  for file, (title, _) in beside_pictures(body).items()]  # fmt: skip
     parts += ["### How claims are judged", RULE, margins(body)]
     for study in body["studies"]:
         parts += study_parts(study, link, several)
@@ -43,6 +57,10 @@ def study_parts(study: Json, link: Link, several: bool) -> list[str]:
     parts += ["#### Methods over all structures", to_markdown(methods_table(study))]
     for table in paper_tables(study).values():
         parts += [f"**{table.title}**", to_markdown(table)]
+    if over_all(study):
+        parts += [f"#### {TITLE}", to_markdown(added_table(study))]
+        parts += [f"![{title}]({link(study, file + '.svg')})"
+                  for file, (title, _) in added_pictures(study).items()]  # fmt: skip
     parts += ["#### Ranks", to_markdown(ranks_table(study))]
     scopes = [row for row in study["ranks"] if row["scope"] == study["ranks"][0]["scope"]]
     parts += [f"![{rank_title(study, row)}]({link(study, rank_file(row) + '.svg')})" for row in scopes]

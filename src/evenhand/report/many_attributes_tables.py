@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evenhand.report.many_attributes_added import added_numbers
 from evenhand.report.many_attributes_figures import full_title
 from evenhand.report.many_attributes_names import SLOTS, metric_name, panel_title
 from evenhand.report.numbers import UNDEFINED, interval, number, probability
@@ -22,6 +23,7 @@ def tables(study: Json) -> dict[str, Table]:
         "methods": methods_table(study),
         "ranks": ranks_table(study),
         "explained": explained_table(study),
+        **({"added": added_numbers(study)} if study["added"] else {}),
         "claims": claims_table(study["findings"]),
         "runs": spread_table([*study["runs"], *study["runs_by_structure"]]),
     }

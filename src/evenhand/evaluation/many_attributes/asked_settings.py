@@ -85,8 +85,8 @@ def most_effective(e: Evidence) -> list[Asked]:
     best, where = ("w-erm", "ind"), _all(e)
     rest = e.others(*best, "erm")
     return [
-        *(e.less(better(PERFORMANCE), key, other, PERFORMANCE, where, "") for key in best for other in rest),
-        *(e.less(not_better(AMPLIFICATION), key, "erm", AMPLIFICATION, where, "") for key in (*best, *rest)),
+        *(e.less(better(PERFORMANCE), key, other, PERFORMANCE, where) for key in best for other in rest),
+        *(e.less(not_better(AMPLIFICATION), key, "erm", AMPLIFICATION, where) for key in (*best, *rest)),
     ]
 
 
@@ -105,22 +105,22 @@ def distillation(e: Evidence) -> list[Asked]:
     """19: bias amplification of distilled Ind is below that of Ind; its performance is within the margin."""
     where = _all(e)
     return [
-        e.less(below(), "ind-kd", "ind", AMPLIFICATION, where, ""),
-        e.less(close(PERFORMANCE), "ind-kd", "ind", PERFORMANCE, where, ""),
+        e.less(below(), "ind-kd", "ind", AMPLIFICATION, where),
+        e.less(close(PERFORMANCE), "ind-kd", "ind", PERFORMANCE, where),
     ]
 
 
 def decomposition(e: Evidence) -> list[Asked]:
     """20: bias amplification of decomposed Ind and W-ERM is below that of Ind and W-ERM."""
     pairs = (("ind-ad", "ind"), ("w-erm-ad", "w-erm"))
-    return [e.less(below(), one, other, AMPLIFICATION, _all(e), "") for one, other in pairs]
+    return [e.less(below(), one, other, AMPLIFICATION, _all(e)) for one, other in pairs]
 
 
 def both(e: Evidence) -> list[Asked]:
     """21: bias amplification of Ind with both is below that of ERM and of every other method."""
     variants = [key for key in VARIANTS if key != "ind-ad-kd" and e.runs.find(key)]
     others = ["erm", *e.others("erm"), *variants]
-    return [e.less(below(), "ind-ad-kd", other, AMPLIFICATION, _all(e), "") for other in others]
+    return [e.less(below(), "ind-ad-kd", other, AMPLIFICATION, _all(e)) for other in others]
 
 
 def variants_hurt(e: Evidence) -> list[Asked]:

@@ -62,13 +62,13 @@ class Evidence:
         other: str,
         slot: str,
         where: Sequence[Structure],
-        words: str,
+        words: str = "",
         drawn: bool = True,
     ) -> Asked:
         """A metric of the method with one key less that of another, over structures; `words` say which."""
         table = self.table(self.runs.find(one), self.runs.find(other), slot, where)
-        told = f"{name_of(slot, where)} of {printed_name(one)} less {printed_name(other)} ({words})"
-        return contrast(told, rule, (1.0, table), drawn=drawn)
+        told = f"{name_of(slot, where)} of {printed_name(one)} less {printed_name(other)}"
+        return contrast(f"{told} ({words})" if words else told, rule, (1.0, table), drawn=drawn)
 
     def others(self, *but: str) -> list[str]:
         """Keys of the methods themselves that the study has, without some."""
@@ -83,4 +83,9 @@ class Evidence:
 def name_of(slot: str, where: Sequence[Structure]) -> str:
     """What a metric is called on these structures."""
     keys = dict.fromkeys(structure.key(slot) for structure in where)
-    return " / ".join(dict.fromkeys(NAMES.get(key, key) for key in keys)) or slot
+    return (
+        " or ".join(dict.fromkeys(NAMES.get(key, key) for key in keys)).replace(
+            "reweighted accuracy or reweighted mAP", "reweighted accuracy or mAP"
+        )
+        or slot
+    )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.errors import InputError
+from evenhand.evaluation.many_attributes.added import added_rows
 from evenhand.evaluation.many_attributes.beside import beside
 from evenhand.evaluation.many_attributes.evidence import Evidence
 from evenhand.evaluation.many_attributes.explained import explained_rows
@@ -66,6 +67,7 @@ def compute(store: Any, tell: Progress = lambda words: None) -> Json:
     tell("ranks and figures")
     body = {**_head(runs), "ranks": rank_rows(runs), "figures": figures(runs),
             "explained": explained_rows(Evidence(runs)), "tables": paper_tables(runs),
+            "added": added_rows(runs),
             "runs": overall_lines(runs), "runs_by_structure": structure_lines(runs)}  # fmt: skip
     tell("answering the paper's claims")
     body["findings"] = [found.to_dict() for found in findings(runs, frame.study.get("claims") or ())]
