@@ -147,7 +147,7 @@ def mean_average_precision_u(scores: Scores, per_class: bool = False) -> FloatAr
     per_group = pos.sum(axis=-1)
     total, present = per_group.sum(axis=-1, keepdims=True), (per_group > 0).sum(axis=-1, keepdims=True)
     weight = np.where(per_group > 0, divide(total, present * per_group), 0.0)
-    value = ranked.average_precision((weight[..., None] * pos).sum(axis=-2), neg.sum(axis=-2))
+    value = ranked.average_precision(np.einsum("...g,...gb->...b", weight, pos), neg.sum(axis=-2))
     return mean_defined(value) if scores.per_label and not per_class else value
 
 

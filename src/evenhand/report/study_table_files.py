@@ -37,12 +37,12 @@ def shown(cell: Cell) -> str:
 def is_number(cell: Any) -> bool:
     """Whether a column of such cells is set to the right.
 
-    >>> is_number(0.5), is_number("0.850 [0.8, 0.9] ▼"), is_number("erm"), is_number(None)
+    >>> is_number(0.5), is_number("0.850 [0.8, 0.9] ▼"), is_number("erm"), is_number(">−0.001")
     (True, True, False, True)
     """
     if cell is None or defined(cell):
         return True
-    return isinstance(cell, str) and re.match(r"[−<>+]?\d*\.?\d+($|[ \[(])", cell) is not None
+    return isinstance(cell, str) and re.match(r"[<>]?[−+]?\d*\.?\d+($|[ \[(])", cell) is not None
 
 
 def _right(table: Table) -> list[bool]:

@@ -1,6 +1,7 @@
 """What other test rows would change in a run: its counts (or binned scores) resampled, all runs at once.
 
-Only runs of chosen settings are resampled, and the fewer times the more there are. The labels of a
+Only runs of chosen settings are resampled, and the fewer times the more and the larger they are: forty
+replicates know a deviation to about a ninth, and two runs of an arm are averaged. The labels of a
 multi-label task are drawn apart, as counts do not know which belong to one row.
 """
 
@@ -20,6 +21,7 @@ from evenhand.study.frame_blocks import Look
 Place = tuple[int, str]
 MOST_DRAWS = 60_000  # replicates over all runs; with more runs each gets fewer, down to:
 FEWEST = 40
+MOST_CELLS = 1 << 31  # cells of replicates over all runs: many groups, labels and bins get fewer replicates too
 CHUNK_CELLS = 1 << 21  # cells of replicates held at once: 16 MB
 COARSE = 240  # bins that scores are resampled in
 # runs of an arm that are resampled: the deviation by rows hardly differs between the runs of one setting
@@ -48,14 +50,26 @@ def _variances(
     setup: Setup, rows: Array, metrics: Sequence[Metric], rng: np.random.Generator
 ) -> dict[str, FloatArray]:
     """The variance over replicates of each metric, `[R]`; NaN for runs that are not among the rows."""
-    replicates = max(min(FEWEST, setup.replicates), min(setup.replicates, MOST_DRAWS // max(len(rows), 1)))
+    met, needs = setup.frame.met(setup.report.part, rows), metrics[0].needs
+    cells = sum(len(here) * _cells(look, needs) for look, here, _ in met)
+    replicates = _replicates(setup.replicates, len(rows), cells)
     out = {metric.key: np.full(setup.frame.n, np.nan) for metric in metrics}
-    drawn = _drawn_counts if metrics[0].needs == "counts" else _drawn_scores
-    for look, here, inside in setup.frame.met(setup.report.part, rows):
-        for chunk in _chunks(len(here), replicates * _cells(look, metrics[0].needs)):
+    drawn = _drawn_counts if needs == "counts" else _drawn_scores
+    for look, here, inside in met:
+        for chunk in _chunks(len(here), replicates * _cells(look, needs)):
             for key, values in drawn(look, inside[chunk], metrics, replicates, rng).items():
                 out[key][rows[here[chunk]]] = _variance(values)
     return out
+
+
+def _replicates(wanted: int, runs: int, cells: int) -> int:
+    """How often runs are resampled that have so many cells together.
+
+    >>> _replicates(1000, 10, 10_000), _replicates(1000, 10_000, 10_000_000), _replicates(20, 9, 1 << 40)
+    (1000, 40, 20)
+    """
+    affordable = min(MOST_DRAWS // max(runs, 1), MOST_CELLS // max(cells, 1))
+    return max(min(FEWEST, wanted), min(wanted, affordable))
 
 
 def _cells(look: Look, needs: Needs) -> int:
