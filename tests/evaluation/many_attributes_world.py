@@ -154,6 +154,19 @@ def scarce(
     return plant(name, problems, look, number, 5, claims)
 
 
+def noisy(lost, noise=0.001):
+    """The same tasks with wrong and with right group labels, which cost W-ERM and Group DRO so much."""
+    rng = np.random.default_rng(3)
+    tasks = ("single", "single, clean", "multi", "multi, clean")
+    problems = [(task, f"inconsistent {k}", ["a"] * k) for task in tasks for k in range(1, 7)]
+
+    def number(task, grouping, k, method, seed):
+        gain = 0.0 if method == "erm" else 0.05 - (0.0 if task.endswith("clean") else lost)
+        return np.array((0.8 - 0.02 * k + gain, 0.0, 1.0, 0.5)) + rng.normal(0, noise, 4)
+
+    return plant("label-noise", problems, ("erm", "w-erm", "gdro"), number, 3, ("S1.12",))
+
+
 def replications(noise=0.001, swapped=(0.0, 0.0, 0.0), worst=0.0, nets=("mlp",), **changes):
     """Tables 4, 5 and 6 in one study, and Table 5 with target and protected attribute swapped."""
     look, rng = {**REPLICATED, **changes}, np.random.default_rng(2)

@@ -312,6 +312,18 @@ def test_noisy_attributes_are_no_yardstick_for_themselves():
     assert parts[0].replicates == 3 * (6 + 6 + 6)
 
 
+@pytest.mark.parametrize(
+    ("lost", "noise", "word"), [(0.03, 0.001, HOLDS), (-0.03, 0.001, DOES_NOT), (0.03, 0.4, CANNOT_TELL)]
+)
+def test_right_group_labels_are_the_yardstick_of_wrong_ones(lost, noise, word):
+    frame = world.noisy(lost, noise)
+    (found,) = findings(Runs(frame), ["S1.12"])
+    assert (found.verdict, len(found.parts)) == (word, 4)
+    if noise < 0.01:
+        assert [part.effect for part in found.parts] == pytest.approx([-lost] * 4, abs=0.005)
+        assert all(part.replicates == 6 * 3 for part in found.parts)  # structures, seeds
+
+
 def test_a_curve_needs_all_its_structures():
     runs = Runs(
         world.sweep(leave_out=lambda task, grouping, method: (grouping, method) == ("balanced 2", "ind"))

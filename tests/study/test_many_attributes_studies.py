@@ -26,6 +26,7 @@ DRAWN = [
     "scarce-labels",
     "plentiful-labels",
     "replications-faces",
+    "label-noise",
 ]
 AWAY = {
     "many-attributes-celeba": "CelebA is not here",

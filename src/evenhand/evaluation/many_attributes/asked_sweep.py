@@ -8,25 +8,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evenhand.evaluation.many_attributes.evidence import Evidence, name_of, one_attribute, several_attributes
-from evenhand.evaluation.many_attributes.judging import Asked, contrast, share
+from evenhand.evaluation.many_attributes.judging import Asked, share
 from evenhand.evaluation.many_attributes.layout import (
     AMPLIFICATION,
     BETTER,
     EPSILON,
     MARGIN,
     MULTI,
-    NOISY,
     PERFORMANCE,
     SINGLE,
     SLOTS,
-    printed_name,
 )
 from evenhand.evaluation.many_attributes.rules import above, below, better, not_better, not_worse, worse
 from evenhand.evaluation.many_attributes.runs import BySeed, Structure
 
 ALMOST_ALL = 2 / 3  # what the share of structures must surely exceed
 WEIGHTING, ROBUST, INDEPENDENT = "w-erm", "gdro", "ind"
-REWEIGHTING = (WEIGHTING, ROBUST)
 ONE, SEVERAL = "one attribute", "several attributes"
 
 
@@ -134,24 +131,6 @@ def twice(e: Evidence) -> list[Asked]:
         e.less(worse(slot), "jtt", WEIGHTING, slot, e.where(kind), kind)
         for kind in e.kinds() for slot in SLOTS
     ]  # fmt: skip
-
-
-def noisy_labels(e: Evidence) -> list[Asked]:
-    """12: what W-ERM and Group DRO add to ERM's performance is less on the inconsistent collection than on
-    structures of as many attributes that hold none of its attributes.
-    """
-    found = []
-    for kind in e.kinds():
-        noisy = [one for one in e.where(kind) if one.collection == NOISY]
-        sizes = {structure.attributes for structure in noisy}
-        marred = {name for structure in noisy for name in structure.names}
-        rest = [one for one in e.where(kind) if one.attributes in sizes and not marred & set(one.names)]
-        for key in REWEIGHTING:
-            names = e.runs.find(key), e.runs.find("erm")
-            one, two = (e.table(*names, PERFORMANCE, where) for where in (noisy, rest))
-            words = f"{name_of(PERFORMANCE, noisy)} that {printed_name(key)} adds to U-ERM: inconsistent less"
-            found.append(contrast(f"{words} other attributes ({kind})", below(), (1.0, one), (-1.0, two)))
-    return found
 
 
 def not_competitive(e: Evidence) -> list[Asked]:

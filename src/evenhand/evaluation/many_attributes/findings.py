@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from evenhand.evaluation.equalized_robustness.findings import Finding
 from evenhand.evaluation.many_attributes import asked_settings as settings
 from evenhand.evaluation.many_attributes import asked_sweep as sweep
+from evenhand.evaluation.many_attributes.asked_noise import noisy_labels
 from evenhand.evaluation.many_attributes.evidence import Evidence
 from evenhand.evaluation.many_attributes.explained import erm_explains_more
 from evenhand.evaluation.many_attributes.judging import Asked, judged, together
@@ -20,7 +21,7 @@ NESTED = (
     "Structures of a collection contain each other, and a method without groups is one model under all of "
     "them: they are fewer than they seem."
 )
-CONFOUNDED = "The inconsistent attributes differ from the others in more than their labels."
+CONFOUNDED = "Attributes that are set against each other differ in more than how rightly they are labelled."
 # claim: (its words in docs/claims.csv, what is asked of the runs, what must be said with the answer)
 CLAIMS: dict[str, tuple[str, Ask, str]] = {
     "S1.1": ("Which method is best depends on the protected groups that were chosen: one task does not tell.",
@@ -49,7 +50,7 @@ CLAIMS: dict[str, tuple[str, Ask, str]] = {
               "Methods and seeds are drawn here, the structures are those of the study."),
     "S1.11": ("A method's result is explained better by the result of ERM on the same task than by the "
               "number of crossed attributes.", erm_explains_more, NESTED),
-    "S1.12": ("Methods that reweight are sensitive to noisy group labels.", sweep.noisy_labels, CONFOUNDED),
+    "S1.12": ("Methods that reweight are sensitive to noisy group labels.", noisy_labels, CONFOUNDED),
     "S1.13": ("Table 4 in shape: W-ERM and Group DRO lower intersectional bias more than spectral decoupling "
               "does.", settings.table_4, ""),
     "S1.14": ("Table 5 in shape: Just Train Twice matches W-ERM and Group DRO in reweighted and worst-group "
@@ -77,22 +78,26 @@ CLAIMS: dict[str, tuple[str, Ask, str]] = {
 }  # fmt: skip
 REPLICATIONS = tuple(f"S1.{number}" for number in range(13, 17))
 SCARCE = tuple(f"S1.{number}" for number in range(17, 22))
-PLENTIFUL = "S1.23"
+PLENTIFUL, NOISY_LABELS = "S1.23", "S1.12"
 SWEEP = tuple(name for name in CLAIMS if name not in (*REPLICATIONS, *SCARCE))
 
 
 def chosen(named: Sequence[str]) -> list[str]:
-    """Which claims a study that names some is asked: those, all on many structures if it names one of them,
-    and for plentiful labels what is asked for scarce ones too.
+    """Which claims a study that names some is asked: those, all on many structures if it names one of them
+    (unless that is all about wrong group labels), and for plentiful labels what is asked for scarce ones too.
 
     >>> chosen(["S1.18"]), chosen(["S3.1"]) == list(SWEEP), len(chosen(["S1.1", "S1.19"]))
     (['S1.18'], True, 16)
     >>> chosen(["S1.23"])
     ['S1.17', 'S1.18', 'S1.19', 'S1.20', 'S1.21', 'S1.23']
+    >>> chosen(["S1.12"])
+    ['S1.12']
     """
     own = {name for name in named if name in CLAIMS}
     if own == {PLENTIFUL}:
         own |= set(SCARCE)
+    elif own == {NOISY_LABELS}:
+        pass
     elif not own or own & set(SWEEP):
         own |= set(SWEEP)
     return [name for name in CLAIMS if name in own]

@@ -43,6 +43,7 @@ PRETRAINED = "pre+"  # before the key of a method that is first trained on all r
 COLLECTION_FIGURES = {"inconsistent": 6, "protected": 7, "balanced": 8, "imbalanced": 9}
 NOISY, SENSITIVE = "inconsistent", "protected"
 SWAPPED = "swap"  # in the name of a task whose target and protected attribute changed places
+CLEAN = ", clean"  # after the name of a task: the same with right group labels
 NO_COLLECTION = "all"
 
 

@@ -21,7 +21,9 @@ from evenhand.study.frame_blocks import Look
 Place = tuple[int, str]
 MOST_DRAWS = 60_000  # replicates over all runs; with more runs each gets fewer, down to:
 FEWEST = 40
-MOST_CELLS = 1 << 31  # cells of replicates over all runs: many groups, labels and bins get fewer replicates too
+MOST_CELLS = (
+    1 << 31
+)  # cells of replicates over all runs: many groups, labels and bins get fewer replicates too
 CHUNK_CELLS = 1 << 21  # cells of replicates held at once: 16 MB
 COARSE = 240  # bins that scores are resampled in
 # runs of an arm that are resampled: the deviation by rows hardly differs between the runs of one setting
