@@ -23,9 +23,9 @@ from evenhand.metrics.scores import Scores
 from evenhand.report.many_attributes import render
 from evenhand.report.many_attributes_added import beside_added_table, beside_pictures
 from evenhand.report.many_attributes_bars import series_mark
-from evenhand.report.many_attributes_beside import beside_table, paper_tables
+from evenhand.report.many_attributes_beside import beside_table, paper_tables, verdicts_table
 from evenhand.report.many_attributes_figures import drawn, panels
-from evenhand.report.many_attributes_files import BEGIN, END, write_page
+from evenhand.report.many_attributes_files import BEGIN, END, write_page, write_paper
 from evenhand.report.many_attributes_tables import figure_table
 from evenhand.report.palette import FIGURE
 
@@ -234,6 +234,9 @@ def test_studies_stand_side_by_side(body, tmp_path):
     assert rows["S1.4"][2].startswith("holds: bias amplification of WA-GDRO less W-ERM")
     assert rows["S1.4"][3] == "not asked"  # it has no multi-label task
     assert rows["S1.7"][3].startswith("holds: ")
+    verdicts = {row[0]: row[2:] for row in verdicts_table(body).rows}
+    assert verdicts["S1.4"][0].startswith("holds (")
+    assert verdicts["S1.4"][1] == "–"
     page, out = tmp_path / "docs" / "many.md", tmp_path / "results"
     page.parent.mkdir()
     page.write_text(f"# by hand\n\n{BEGIN}\nold\n{END}\n\nby hand too\n", encoding="utf-8")
@@ -284,6 +287,10 @@ def test_what_variants_add_stands_on_the_page_and_side_by_side(tmp_path):
         assert f"{file}.svg" in written
         assert title in page.read_text()
         assert draw(width=380).count("<circle") == draw().count("<circle") > 0
+    write_paper(body, tmp_path)
+    told = (tmp_path / "paper" / "results.md").read_text(encoding="utf-8")
+    for link in re.findall(r"\]\(([^)]+)\)", told):
+        assert (tmp_path / "paper" / link).is_file(), link
     html = render(body)
     assert 'id="added"' in html
     assert table.title in html

@@ -102,3 +102,17 @@ def test_who_has_lower_bias_amplification_than_both_together():
     assert [row["Part"].split(" less ")[1] for row in lower] == ["W-ERM", "W-ERM + AD"]
     first, second = (float(row["Effect"]) for row in lower)
     assert f"W-ERM and W-ERM + AD have lower, by {first:.3f} and {second:.3f}." in PAGE
+
+
+def test_plain_training_first_gives_weighting_back_its_precision():
+    text = (RESULTS / "plentiful-labels" / "tables-2-3-and-7-multi.csv").read_text("utf-8")
+    rows = {row["Method"]: row for row in csv.DictReader(text.splitlines())}
+
+    def cell(method, column):
+        return rows[method][column].split()[0]
+
+    without, first, erm = (cell(name, "reweighted mAP") for name in ("W-ERM", "W-ERM, pre-trained", "U-ERM"))
+    assert f"has mAP {without} without (20 epochs) and {first} with (10 more, before)" in PAGE
+    assert f"ERM (30 epochs) has {erm}." in PAGE
+    own, plain = (cell(name, "bias amplification") for name in ("W-ERM, pre-trained", "U-ERM"))
+    assert f"is then {own} against ERM's {plain}." in PAGE

@@ -41,8 +41,23 @@ def _theirs(cell: Json) -> str:
     return ours({"mean": cell["printed"], "std": cell["printed_std"]})
 
 
+def verdicts_table(body: Json) -> Table:
+    """Each claim and each study's verdict: what a reader takes in at a glance."""
+    rows = [
+        (row["id"], row["claim"], *(_verdict(found) for found in row["answers"]))
+        for row in body["beside"]["claims"]
+    ]
+    note = "Verdict (trainings); –: not asked. Studies are judged apart."
+    heads = ("Claim", "In words", *body["beside"]["studies"])
+    return Table("What each study says to each claim", heads, tuple(rows), note)
+
+
+def _verdict(found: Json | None) -> str:
+    return UNDEFINED if found is None else f"{found['verdict']} ({found['runs']:,})"
+
+
 def beside_table(body: Json) -> Table:
-    """Each claim as each study answers it."""
+    """Each claim as each study answers it, with the number that decides."""
     rows = [
         (row["id"], row["claim"], *(_answer(found) for found in row["answers"]))
         for row in body["beside"]["claims"]

@@ -30,7 +30,7 @@ def write_paper(body: Json, folder: Path) -> list[Path]:
 
     def linked(study: Json, name: str) -> str:
         kind = "figures" if name.endswith(".svg") else "tables"
-        return f"{inside(study, several)}{kind}/{name}"
+        return f"{kind}/{name}" if study["name"] == FOLDER else f"{inside(study, several)}{kind}/{name}"
 
     texts = {
         folder / "paper.html": render(body),
@@ -40,7 +40,7 @@ def write_paper(body: Json, folder: Path) -> list[Path]:
     for study in body["studies"]:
         own = inner / inside(study, several)
         texts |= {own / "figures" / f"{name}.svg": svg for name, svg in drawn(study).items()}
-    own = inner / FOLDER / "figures"
+    own = inner / "figures"
     texts |= {own / f"{name}.svg": draw() for name, (_, draw) in beside_pictures(body).items()}
     found = [written(path, text) for path, text in texts.items()]
     for study in body["studies"]:
@@ -65,6 +65,7 @@ def write_page(body: Json, page: Path, folder: Path) -> list[Path]:
         texts |= {own / f"{name}.svg": svg for name, svg in drawn(study).items()}
         texts |= {own / f"{name}.csv": to_csv(table) for name, table in all_tables(study).items()}
     own = folder / FOLDER
+    texts |= {own / "side-by-side.csv": to_csv(beside_table(body))} if several else {}
     texts |= {own / f"{name}.svg": draw() for name, (_, draw) in beside_pictures(body).items()}
     return [written(path, text) for path, text in texts.items()]
 

@@ -8,6 +8,7 @@ from typing import Any
 from evenhand.report.many_attributes_added import (
     FOLDER,
     TITLE,
+    Pictures,
     added_pictures,
     added_table,
     beside_added_table,
@@ -15,7 +16,7 @@ from evenhand.report.many_attributes_added import (
     over_all,
     shared,
 )
-from evenhand.report.many_attributes_beside import beside_ranks_table, beside_table, paper_tables
+from evenhand.report.many_attributes_beside import beside_ranks_table, paper_tables, verdicts_table
 from evenhand.report.many_attributes_figures import full_title, rank_file, told
 from evenhand.report.many_attributes_names import rank_title
 from evenhand.report.many_attributes_tables import (
@@ -35,37 +36,51 @@ SHOWN = (2, 3, 4, 10)  # figures that the page shows; those by collection are li
 def results_markdown(body: Json, link: Link) -> str:
     """All studies: side by side first where there are several, then each by itself."""
     several = len(body["studies"]) > 1
-    parts = []
-    if several:
-        parts += ["### Side by side", to_markdown(beside_table(body)), to_markdown(beside_ranks_table(body))]
-    if shared(body):
-        parts += [f"**{TITLE}, study by study**", to_markdown(beside_added_table(body))]
-        parts += [f"![{title}]({link({'name': FOLDER}, file + '.svg')})"
-                  for file, (title, _) in beside_pictures(body).items()]  # fmt: skip
+    parts = _side_by_side(body, link) if several else []
     parts += ["### How claims are judged", RULE, margins(body)]
     for study in body["studies"]:
         parts += study_parts(study, link, several)
     return "\n\n".join(part.rstrip() for part in parts) + "\n"
 
 
+def _side_by_side(body: Json, link: Link) -> list[str]:
+    """Verdicts, ranks, and what variants add, of all studies."""
+    joint = {"name": FOLDER}
+    numbers = f"[The number that decides each]({link(joint, 'side-by-side.csv')})."
+    parts = ["### Side by side", to_markdown(verdicts_table(body)), numbers]
+    parts += [_folded("Mean ranks of every method in every study", to_markdown(beside_ranks_table(body)))]
+    if shared(body):
+        table = _folded("The same in numbers", to_markdown(beside_added_table(body)))
+        parts += [f"#### {TITLE}, study by study", *_shown(joint, beside_pictures(body), link), table]
+    return parts
+
+
 def study_parts(study: Json, link: Link, several: bool) -> list[str]:
-    """One study."""
+    """One study; what fewer readers want is folded."""
     warned = [f"**{unfinished(study)}**"] if unfinished(study) else []
     title = f"### {study['name']}" if several else "### What the runs say"
     parts = [title, state(study), *warned, "\n".join(f"- {sentence}" for sentence in sentences(study))]
     parts += ["#### The paper's claims", *(_finding(found) for found in study["findings"])]
     parts += ["#### Methods over all structures", to_markdown(methods_table(study))]
-    for table in paper_tables(study).values():
-        parts += [f"**{table.title}**", to_markdown(table)]
+    parts += [_folded(table.title, to_markdown(table)) for table in paper_tables(study).values()]
     if over_all(study):
-        parts += [f"#### {TITLE}", to_markdown(added_table(study))]
-        parts += [f"![{title}]({link(study, file + '.svg')})"
-                  for file, (title, _) in added_pictures(study).items()]  # fmt: skip
-    parts += ["#### Ranks", to_markdown(ranks_table(study))]
+        pictures = _shown(study, added_pictures(study), link)
+        parts += [f"#### {TITLE}", to_markdown(added_table(study)), _folded("Pictures", *pictures)]
     scopes = [row for row in study["ranks"] if row["scope"] == study["ranks"][0]["scope"]]
-    parts += [f"![{rank_title(study, row)}]({link(study, rank_file(row) + '.svg')})" for row in scopes]
+    diagrams = [f"![{rank_title(study, row)}]({link(study, rank_file(row) + '.svg')})" for row in scopes]
+    parts += ["#### Ranks", *diagrams, _folded("Ranks in numbers", to_markdown(ranks_table(study)))]
     parts += ["#### What explains a method's result", to_markdown(explained_table(study))]
-    return [*parts, "#### The paper's figures", *_figures(study, link)]
+    return [*parts, "#### The paper's figures", _folded("All figures", *_figures(study, link))]
+
+
+def _shown(study: Json, pictures: Pictures, link: Link) -> list[str]:
+    return [f"![{title}]({link(study, file + '.svg')})" for file, (title, _) in pictures.items()]
+
+
+def _folded(summary: str, *parts: str) -> str:
+    """What a reader opens."""
+    inside = "\n\n".join(part.rstrip() for part in parts)
+    return f"<details><summary>{summary}</summary>\n\n{inside}\n\n</details>"
 
 
 def _figures(study: Json, link: Link) -> list[str]:
