@@ -59,7 +59,7 @@ def test_what_pretraining_adds():
         ("W-ERM", "W-ERM loses {:.3f} of reweighted accuracy and {:.3f} of mAP"),
         ("Ind", "Ind {:.3f} and {:.3f}: S1.18 holds"),
     ):
-        pair = f"{method}, pre-trained less not"
+        pair = f"pre-trained {method} less not"
         single, multi = (
             added("scarce", task, pair, f"reweighted {name}")[0]
             for task, name in (("single", "accuracy"), ("multi", "mAP"))
@@ -90,8 +90,8 @@ def test_only_distilled_ind_is_above_erm_where_labels_are_scarce():
     rows = {row["Method"]: row["reweighted mAP"] for row in csv.DictReader(text.splitlines())}
     means = {name: float(cell.split()[0]) for name, cell in rows.items()}
     above = {name for name, mean in means.items() if mean > means["U-ERM"]}
-    assert above == {"Ind + KD, pre-trained"}
-    plain, distilled = means["U-ERM"], means["Ind + KD, pre-trained"]
+    assert above == {"pre-trained Ind + KD"}
+    plain, distilled = means["U-ERM"], means["pre-trained Ind + KD"]
     assert f"in mAP ({plain:.3f}) except distilled Ind ({distilled:.3f})" in PAGE
 
 
@@ -111,8 +111,8 @@ def test_plain_training_first_gives_weighting_back_its_precision():
     def cell(method, column):
         return rows[method][column].split()[0]
 
-    without, first, erm = (cell(name, "reweighted mAP") for name in ("W-ERM", "W-ERM, pre-trained", "U-ERM"))
+    without, first, erm = (cell(name, "reweighted mAP") for name in ("W-ERM", "pre-trained W-ERM", "U-ERM"))
     assert f"has mAP {without} without (20 epochs) and {first} with (10 more, before)" in PAGE
     assert f"ERM (30 epochs) has {erm}." in PAGE
-    own, plain = (cell(name, "bias amplification") for name in ("W-ERM, pre-trained", "U-ERM"))
+    own, plain = (cell(name, "bias amplification") for name in ("pre-trained W-ERM", "U-ERM"))
     assert f"is then {own} against ERM's {plain}." in PAGE

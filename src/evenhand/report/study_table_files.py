@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from evenhand.report.model_card import escaped
-from evenhand.report.numbers import defined, number
+from evenhand.report.numbers import UNDEFINED, defined, number
 from evenhand.report.study_tables import Cell, Table
 
 # characters that mean something to LaTeX, and signs that its text fonts lack
@@ -40,7 +40,7 @@ def is_number(cell: Any) -> bool:
     >>> is_number(0.5), is_number("0.850 [0.8, 0.9] ▼"), is_number("erm"), is_number(">−0.001")
     (True, True, False, True)
     """
-    if cell is None or defined(cell):
+    if cell is None or cell == UNDEFINED or defined(cell):
         return True
     return isinstance(cell, str) and re.match(r"[<>]?[−+]?\d*\.?\d+($|[ \[(])", cell) is not None
 

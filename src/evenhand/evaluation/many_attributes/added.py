@@ -11,7 +11,7 @@ from typing import Any
 
 from evenhand.evaluation.many_attributes.evidence import Evidence, name_of
 from evenhand.evaluation.many_attributes.judging import crossed
-from evenhand.evaluation.many_attributes.layout import BETTER, PRETRAINED, SLOTS, VARIANTS, plain_key
+from evenhand.evaluation.many_attributes.layout import BEFORE, BETTER, PRETRAINED, SLOTS, VARIANTS, plain_key
 from evenhand.evaluation.many_attributes.runs import Runs, Structure
 
 LEVEL = 0.95
@@ -47,7 +47,7 @@ def words(runs: Runs, one: str, other: str) -> str:
     names, same = [runs.shown(name) for name in (one, other)], runs.keys[one].startswith(PRETRAINED)
     if runs.keys[other] == plain_key(runs.keys[one]):
         return f"{names[0]} less not"
-    return " less ".join(name.removesuffix(", pre-trained") if same else name for name in names)
+    return " less ".join(name.removeprefix(BEFORE) if same else name for name in names)
 
 
 def _rows(

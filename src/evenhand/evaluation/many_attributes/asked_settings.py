@@ -95,7 +95,7 @@ def pretraining(e: Evidence) -> list[Asked]:
     where, found = _all(e), []
     for key in ("w-erm", "ind"):
         with_, without = (e.runs.find(key, pretrained=told) for told in (True, False))
-        words = f"{name_of(PERFORMANCE, where)} of {printed_name(key)}, pre-trained less not"
+        words = f"{name_of(PERFORMANCE, where)} of {printed_name(key)}: pre-trained less not"
         table = e.table(with_, without, PERFORMANCE, where)
         found.append(contrast(words, above(NECESSARY), (1.0, table)))
     return found

@@ -39,6 +39,7 @@ VARIANTS = {
 }  # fmt: skip
 SHOWN_VARIANTS = ("w-erm-ad", "ind-ad", "ind-kd", "ind-ad-kd")  # in Figure 10
 PRETRAINED = "pre+"  # before the key of a method that is first trained on all rows without groups
+BEFORE = "pre-trained "  # before the name of such a method
 
 COLLECTION_FIGURES = {"inconsistent": 6, "protected": 7, "balanced": 8, "imbalanced": 9}
 NOISY, SENSITIVE = "inconsistent", "protected"
@@ -70,10 +71,10 @@ def printed_name(key: str) -> str:
     """What S1 calls a method; its key where S1 has no name for it.
 
     >>> printed_name("gdro"), printed_name("ind-ad-kd"), printed_name("pre+w-erm"), printed_name("gap")
-    ('WA-GDRO', 'Ind + AD + KD', 'W-ERM, pre-trained', 'gap')
+    ('WA-GDRO', 'Ind + AD + KD', 'pre-trained W-ERM', 'gap')
     """
     own = plain_key(key)
     base = VARIANTS.get(own, own)
     added = [part.upper() for part in own.removeprefix(base).split("-") if part] if own in VARIANTS else []
     told = " + ".join([PLAIN.get(base, base), *added])
-    return f"{told}, pre-trained" if key.startswith(PRETRAINED) else told
+    return f"{BEFORE}{told}" if key.startswith(PRETRAINED) else told
