@@ -66,8 +66,8 @@ def methods_table(study: Json) -> Table:
     measured = dict.fromkeys(
         metric_name(one, "performance") for one in study["figures"] if one["number"] == 2
     )
-    names = " or ".join(measured).replace(" or reweighted", " or")
-    performance = f"{names.capitalize().replace('map', 'mAP')} ↑"
+    told = " or ".join(measured).replace(" or reweighted", " or")
+    performance = f"{told.capitalize().replace('map', 'mAP')} ↑"
     heads = ("Task", "Method", performance, "Bias amplification ↓", "Intersectional bias ↓", "Runs")
     note = f"Mean ± half the 68 % interval [95 % interval]. {BOTH}"
     return Table("Methods over all structures", heads, tuple(rows), note)
