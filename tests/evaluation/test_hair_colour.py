@@ -1,6 +1,8 @@
 """hair-colour: Table 4 from counts written down by hand, random subgroups, the rules, page and claim."""
 
+import csv
 import runpy
+import statistics
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,6 +21,7 @@ from evenhand.evaluation.hair_colour.study import compute
 from evenhand.metrics.counts import Counts
 from evenhand.metrics.pair_tables import all_to_group
 from evenhand.report.marked_page import marks_of
+from evenhand.report.spread_table import TITLE
 from evenhand.study.read import read_study
 
 fake = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "study" / "fake_store.py")))
@@ -128,6 +131,8 @@ def test_the_page_and_the_claim(body, tmp_path):
     assert (tmp_path / "r" / "classes.csv").read_text("utf-8").count("\n") == 1 + 8 * 4 * 2
     columns = answers(body)["S2.10"]
     assert columns["runs"] == str(SEEDS)
+    assert text.count(f"<details><summary>{TITLE}</summary>") == 2
+    assert "[runs.csv](r/runs.csv)" in text
     assert "Drawn faces" in columns["note"]
 
 
@@ -140,7 +145,9 @@ def test_the_page_in_the_papers_shape_has_every_table_and_both_figures(body, tmp
     assert "drawn faces" in first
     assert "<strong>no replication</strong>" in first
     for row in whole["groups"]:
-        assert page.count(f'<th scope="row">{row["name"]}</th>') == 3 + 8  # tables, then classes and rates
+        # three tables, classes and rates, and the same over runs: twice by subgroup, once by class
+        assert page.count(f'<th scope="row">{row["name"]}</th>') == 3 + 8 + 2 + 4
+    assert page.count(f"<summary>{TITLE}</summary>") == 3
     assert page.count("<svg") == 2 * 2  # each figure for wide and for narrow screens
     assert 'role="note"' not in page
     assert {path.name for path in (tmp_path / "paper" / "figures").iterdir()} == {
@@ -149,6 +156,46 @@ def test_the_page_in_the_papers_shape_has_every_table_and_both_figures(body, tmp
     }
     assert "in small" in render({**body, "done": 1, "small": True})
     assert "Not everything of hair-colour was run" in render({**body, "done": 1, "small": True})
+
+
+def test_mean_deviation_and_range_over_runs_are_those_of_the_tables(tmp_path):
+    groups = dict.fromkeys(ATTRIBUTES, (EVEN, EVEN))
+    made = store(groups)
+    paper(made, tmp_path)
+    with (tmp_path / "paper" / "tables" / "runs.csv").open(encoding="utf-8") as file:
+        lines = {(line["subgroup"], line["class"], line["metric"]): line for line in csv.DictReader(file)}
+    # all rows; then for each subgroup ten numbers, and two rates of each class
+    assert len(lines) == 1 + 8 * (10 + 2 * 4)
+    tables = np.stack([made.tables["test"][row["id"]] for row in made.rows if row["grouping"] == "Male"])
+    own, every = tables[:, 1], tables.sum(axis=1)
+    right = np.trace(own, axis1=1, axis2=2) / own.sum(axis=(1, 2))
+    told(lines["Male", "all classes", "Top-1"], right)
+    missed = [1 - table[:, 1, 1] / table[:, 1].sum(axis=1) for table in (every, own)]
+    told(lines["Male", "blond", "Change of FNR"], missed[1] / missed[0] - 1)
+    women = np.trace(tables[:, 0], axis1=1, axis2=2) / tables[:, 0].sum(axis=(1, 2))
+    told(lines["Male", "all classes", "Accuracy less complement's"], right - women)
+
+
+def told(line, values):
+    """A line of the file against Python's own statistics."""
+    values = [float(value) for value in values]
+    found = [float(line[key]) for key in ("mean", "deviation", "smallest", "largest")]
+    wanted = [statistics.mean(values), statistics.stdev(values), min(values), max(values)]
+    assert found == pytest.approx(wanted)
+    assert int(line["runs"]) == len(values)
+
+
+def test_one_seed_has_a_range_but_no_deviation_and_undefined_changes_no_number(tmp_path):
+    perfect = (1.0, 0.9, 0.9, 0.9)  # the first class is never missed: its rate has no relative change
+    groups = dict.fromkeys(ATTRIBUTES, (perfect, perfect))
+    body = paper(store(groups, seeds=1), tmp_path)
+    by_place = {(line["subgroup"], line["class"], line["metric"]): line for line in body["runs"]["classes"]}
+    assert by_place["Male", "black", "Change of FNR"]["runs"] == 0
+    assert by_place["Male", "black", "Change of FNR"]["mean"] is None
+    found = by_place["Male", "blond", "Change of FNR"]
+    assert found["deviation"] is None
+    assert found["smallest"] == found["largest"] == found["mean"]
+    assert "nan" not in (tmp_path / "paper" / "tables" / "runs.csv").read_text("utf-8").lower()
 
 
 def test_a_study_without_such_groupings_is_refused():

@@ -1,16 +1,17 @@
 """model-selection: matrices and top-5 against references, similar pairs, both rules, page and claims."""
 
+import statistics
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_rel
+from scipy.stats import t, ttest_rel
 from sklearn.metrics import confusion_matrix, top_k_accuracy_score
 
 from evenhand.errors import InputError
 from evenhand.evaluation.claims import read_claims
-from evenhand.evaluation.model_selection import judging, layout
+from evenhand.evaluation.model_selection import judging, layout, words
 from evenhand.evaluation.model_selection.__main__ import main
 from evenhand.evaluation.model_selection.answers import answers
 from evenhand.evaluation.model_selection.page import answers as told
@@ -21,6 +22,7 @@ from evenhand.evaluation.model_selection.zoo import Zoo, read_zoos
 from evenhand.evaluation.values import plain
 from evenhand.metrics.counts import Counts
 from evenhand.report.marked_page import marks_of
+from evenhand.report.spread_table import TITLE
 from evenhand.study.driver import Options, run_study
 from evenhand.study.read import read_study
 from evenhand.study.spec import GroupingSpec, MethodSpec, NetEntry, Study, TaskSpec
@@ -139,7 +141,72 @@ def test_one_seed_and_no_validation_rows_are_no_accident():
         "name": "n",
     }
     assert "cannot be told" in told(body, "r")
+    assert all(line["deviation"] is None for line in runs_of(found))  # one seed: a range, and no deviation
     assert answers(body)["S2.8"]["verdict"] == "cannot tell"
+
+
+def test_two_models_have_no_order_of_cells_and_no_correlation_is_beyond_one():
+    made = zoo(seeds=2)
+    two = replace(
+        made, models=made.models[:2], counts={part: counts[:2] for part, counts in made.counts.items()}
+    )
+    found = plain(of_zoo(two))
+    assert found["agreement"]["cev"]["rho"] is None
+    body = {"tasks": [found], "name": "n"}
+    assert answers(body)["S2.8"]["effect"].endswith("SDE between two sets of rows: –")
+    assert answers(body)["S2.8"]["interval"] == "undefined; undefined"
+    assert "rho of CEV – (–)" in words.agreement(found)
+    wide = judging.agreement(tables_of([[0, 1, 3, 2, 4, 5], range(6)]), 0.0, 5)["cev"]
+    swapped = 1 - 6 * 2 / (6 * 35)  # Spearman's rho of six ranks of which two neighbours are swapped
+    assert wide["runs"] == pytest.approx([swapped, 1.0])
+    assert wide["low"] == pytest.approx((1 + swapped) / 2 - (1 - swapped) / 2 * t.ppf(0.975, 1))
+    assert wide["high"] == 1.0  # Student's own would be 1.33
+
+
+def tables_of(orders):
+    """Matrices of three models whose six cells have these ranks on test rows, and 0 to 5 on validation."""
+    off = ~np.eye(3, dtype=bool)
+    parts = {"validation": np.zeros((len(orders), 3, 3)), "test": np.zeros((len(orders), 3, 3))}
+    for seed, order in enumerate(orders):
+        parts["validation"][seed][off], parts["test"][seed][off] = range(6), order
+    return {part: {"cev": table, "sde": table} for part, table in parts.items()}
+
+
+def test_mean_deviation_and_range_over_runs_are_those_of_the_counts(task):
+    cells = np.asarray(zoo().counts["test"].table)[:, :, 0]  # [models, seeds, truths, predictions]
+    right = np.trace(cells, axis1=2, axis2=3) / cells.sum(axis=(2, 3))
+    recall = np.diagonal(cells, axis1=2, axis2=3) / cells.sum(axis=3)
+    names = ("best", "even", "twisted", "large")
+    lines = {(line["model"], line["against"], line["metric"]): line for line in runs_of(task)}
+    for place, name in enumerate(names):
+        over_runs(lines[name, "", "Top-1"], right[place])
+        over_runs(lines[name, "", "Recall of the worst class"], recall[place].min(axis=1))
+        assert lines[name, "", "Top-5"]["runs"] == 0  # no scores were kept
+        assert lines[name, "", "Top-5"]["mean"] is None
+    over_runs(lines["twisted", "best", "Change of top-1"], right[2] - right[0])
+    assert len(lines) == 4 * 3 + 4 * 3 * 5 + 2 + 2  # models, cells, one similar pair, two correlations
+    order = [row["model"] for row in task["models"]]
+    for key, metric in (("cev", "CEV"), ("sde_norm", "SDE norm.")):
+        cell = task["matrices"][key][order.index("best")][order.index("even")]
+        assert lines["even", "best", metric]["mean"] == pytest.approx(cell)
+    (pair,) = task["pairs"]
+    found = lines[pair["first"], pair["second"], "SDE, first less second"]
+    assert found["mean"] == pytest.approx(pair["sde"])
+    rho = lines["all models", "all models", "Rho of SDE"]
+    assert rho["mean"] == pytest.approx(task["agreement"]["sde"]["rho"])
+    assert rho["smallest"] <= rho["mean"] <= rho["largest"]
+
+
+def runs_of(task):
+    return [line for part in task["runs"].values() for line in part]
+
+
+def over_runs(line, values):
+    """A line against Python's own statistics."""
+    values = [float(value) for value in values]
+    wanted = (statistics.mean(values), statistics.stdev(values), min(values), max(values))
+    assert [line[key] for key in ("mean", "deviation", "smallest", "largest")] == pytest.approx(wanted)
+    assert line["runs"] == len(values)
 
 
 def test_figures_are_one_for_each_matrix(task):
@@ -183,6 +250,9 @@ def test_a_trained_zoo_is_read_from_its_store(store, tmp_path):
     assert text.startswith("before")
     assert "mlp 16" in text
     assert (tmp_path / "r" / "cells.csv").read_text("utf-8").count("\n") == 1 + 2
+    assert f"<details><summary>{TITLE}</summary>" in text
+    assert "[runs.csv](r/runs.csv)" in text
+    assert (tmp_path / "r" / "runs.csv").read_text("utf-8").startswith("model,against,task,metric,runs,")
     assert body["tasks"][0]["classes"] == 8
 
 
@@ -199,6 +269,11 @@ def test_the_page_in_the_papers_shape_has_models_and_matrices(store, tmp_path):
     assert "Claim S2.7" in page
     assert (tmp_path / "paper" / "tables" / "cells.csv").read_text("utf-8").count("\n") == 1 + 2
     assert len(list((tmp_path / "paper" / "figures").glob("*.svg"))) == 3
+    assert f"<summary>{TITLE}</summary>" in page
+    assert "<summary>Every cell over runs, also not normalised</summary>" in page
+    written = (tmp_path / "paper" / "tables" / "runs.csv").read_text("utf-8").splitlines()
+    assert written[0] == "model,against,task,metric,runs,mean,deviation,smallest,largest"
+    assert len(written) == 1 + len(runs_of(body["tasks"][0]))
     two = render({**body, "tasks": [body["tasks"][0], {**body["tasks"][0], "task": "other"}]})
     assert "<h3>other</h3>" in two
 

@@ -198,3 +198,36 @@ def test_modules_that_say_nothing_are_refused_and_those_of_fewer_bits_are_asked(
             evenhand.compare_modules(modules, x, y)
     with pytest.raises(evenhand.errors.InputError, match="'batch_size' must be at least 1"):
         evenhand.compare_modules({"a": whole, "b": whole}, x, y, batch_size=0)
+
+
+def test_inputs_that_no_module_can_be_asked_about_are_named():
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    x, y = torch.randn(4, 3, generator=torch.Generator().manual_seed(0)), [0, 1, 0, 1]
+    loader = DataLoader(TensorDataset(x, torch.tensor(y)), batch_size=2)
+    module = torch.nn.Linear(3, 2)
+
+    class NoClass(torch.nn.Module):
+        def forward(self, rows):
+            return rows[:, :0]
+
+    no_input, no_tensor = "asked about no input at all: 'x' has the shape", "must be a tensor or an array"
+    for inputs, told in (
+        (x[:0], rf"{no_input} \(0, 3\); give a row for each label"),
+        ([], rf"{no_input} \(0,\)"),
+        (x[0, 0], rf"{no_input} \(\)"),
+        (loader, rf"{no_tensor}.* not DataLoader; join the batches"),
+        (DataLoader(TensorDataset(x[:0], x[:0])), rf"{no_tensor}.* not DataLoader"),
+        ([x[:1], x[1:]], f"{no_tensor}.* not list"),
+        (None, f"{no_tensor}.* not NoneType"),
+        (x[:, :2], r"does not take inputs of the shape \(4, 2\) and type float32; give them as"),
+        (x.to(torch.uint8), "type uint8; give them as it was trained on them .torch says: .*dtype"),
+    ):
+        with pytest.raises(evenhand.errors.InputError, match=told):
+            evenhand.compare_modules({"a": module, "b": module}, inputs, y)
+    with pytest.raises(evenhand.errors.InputError, match=r"one row of logits.* not \(4, 0\) for 4 inputs"):
+        predicted_classes(NoClass(), x)
+    joined = torch.cat([rows for rows, _ in loader])  # what the sentence says to do works
+    assert predicted_classes(module, joined).tolist() == predicted_classes(module, x).tolist()
+    assert module.training

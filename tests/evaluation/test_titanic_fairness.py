@@ -1,6 +1,8 @@
 """titanic-fairness: the eight columns against references, shuffled sexes, rules, page and claim."""
 
+import csv
 import json
+import statistics
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +22,7 @@ from evenhand.evaluation.titanic_fairness.page import write_folder, write_page
 from evenhand.evaluation.titanic_fairness.study import compute
 from evenhand.metrics.binned import diamr, dims
 from evenhand.metrics.scores import Scores
+from evenhand.report.spread_table import TITLE
 from evenhand.study.read import read_study
 
 ROOT = Path(__file__).parents[2]
@@ -121,6 +124,16 @@ def test_the_study_in_small(small, tmp_path):
     text = (tmp_path / "report.md").read_text("utf-8")
     assert "Claim S2.9" in text
     assert "GTB, S2" in text
+    assert f"<details><summary>{TITLE}</summary>" in text
+    with (tmp_path / "runs.csv").open(encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    assert len(lines) == 1 + 8 + 4 + 4  # accuracy, Table 3, normalised, the other reading
+    for line, runs in ((lines[0], row["accuracy"]), (lines[5], row["columns"]["fped"]["runs"])):
+        wanted = (statistics.mean(runs), statistics.stdev(runs), min(runs), max(runs))
+        found = [float(line[key]) for key in ("mean", "deviation", "smallest", "largest")]
+        assert found == pytest.approx(wanted)
+        assert line["runs"] == "2"
+    assert lines[5]["metric"] == "FPED"
     assert json.loads((tmp_path / f"{NAME}.json").read_text("utf-8"))["repeats"] == 2
     with pytest.raises(InputError, match="needs the two lines"):
         write_page(small, tmp_path / "report.md", tmp_path)

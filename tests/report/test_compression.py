@@ -20,6 +20,7 @@ from evenhand.report.compression_paid import page_tables
 from evenhand.report.compression_sheets import png_size, windows
 from evenhand.report.compression_tables import tables
 from evenhand.report.compression_words import whose
+from evenhand.report.spread_table import TITLE
 
 HERE = Path(__file__).parents[1] / "evaluation" / "compression_world.py"
 
@@ -48,6 +49,25 @@ def test_the_page_links_what_is_written(body, tmp_path):
     assert "figure-2-apart-45.svg" in text
     assert "0.00931" in text
     assert "**S2.2:" in text
+
+
+def test_the_page_tells_mean_deviation_and_range_over_runs(body, tmp_path):
+    (study,) = body["studies"]
+    (problem,) = study["problems"]
+    row = next(one for one in problem["rows"] if one["method"] == "kd")
+    found = row["accuracy"]
+    told = f"{found['mean']:.3f} ± {found['std']:.3f} ({found['min']:.3f} to {found['max']:.3f})"
+    page = tmp_path / "page.md"
+    page.write_text(f"{BEGIN}\n{END}\n", encoding="utf-8")
+    write_page(body, page, tmp_path / "results")
+    for text, cell in ((page.read_text("utf-8"), f"| {told} |"), (render(body), f">{told}</td>")):
+        opened = text.split(f"<details><summary>{TITLE}</summary>")[1].split("</details>")[0]
+        assert cell in opened
+    assert "[runs](results/" in page.read_text("utf-8")
+    base = problem["base"]
+    first = tables(study)["runs"].rows[0]
+    assert first[:3] == (base["method"], "", "Accuracy")
+    assert first[4:8] == tuple(base["accuracy"][key] for key in ("mean", "std", "min", "max"))
 
 
 def test_the_html_holds_its_pictures_and_asks_nobody(body):

@@ -7,6 +7,7 @@ import pytest
 
 from evenhand.report.figures import Cloud, ForestRow, StripRow, ellipse, forest, heatmap, scatter, strip
 from evenhand.report.figures.canvas import clip, text_width
+from evenhand.report.figures.cell_number import cell_number
 from evenhand.report.figures.panels import panels
 from evenhand.report.figures.scale import nice_scale
 from evenhand.report.figures.scatter import symbol
@@ -99,6 +100,47 @@ def test_heatmap_colours_and_labels():
         "b4",
     ]
     assert "–" in [text.text for text in root.findall(f"{SVG}text")]
+
+
+WILD = [
+    [x * sign for x in (3e-9, 4e-4, 0.0123, 7.77777, 12.34567, 113.16, 2345.67, 1.5e6, 9e12, 9e99)]
+    for sign in (1, -1)
+]
+
+
+@pytest.mark.parametrize("decimals", [2, 3, 4])
+@pytest.mark.parametrize("diverging", [False, True])
+def test_the_numbers_of_a_heatmap_stay_in_their_cells(diverging, decimals):
+    columns = [str(n) for n in range(len(WILD[0]))]
+    root = parsed(heatmap(WILD, ["a", "b"], columns, title="t", diverging=diverging, decimals=decimals))
+    cells, texts = root.findall(f"{SVG}rect"), [
+        text for text in root.findall(f"{SVG}text") if text.get("pointer-events") == "none"
+    ]  # fmt: skip
+    assert len(cells) == len(texts) == 20
+    room = float(cells[0].get("width"))
+    for text in texts:  # DejaVu Sans, the widest usual font: 0.636 for a digit, 0.838 for a sign
+        drawn = text.text or ""
+        width = sum(0.838 if letter in "+−<>≈" else 0.318 if letter in ".," else 0.636 for letter in drawn)
+        assert width * float(text.get("font-size")) < room, drawn
+    assert cells[5].get("data-tip").endswith(f"113.{'1600'[:decimals]}")  # all digits on hover
+
+
+def test_a_cell_gives_up_digits_before_it_gives_up_the_number():
+    signs = [cell_number(x, 3, 46, signed=True) for x in (0.25, -0.25, 12.3456, -113.1605, -2345.67, -1.5e6)]
+    assert signs == ["+0.250", "−0.250", "+12.35", "−113.2", "−2,346", "−1.5e6"]
+    plain = [cell_number(x, 4, 46) for x in (0.0, 0.0001, 2e-5, 12.34567, 99999.6, 3e10, None)]
+    assert plain == ["0.0000", "0.0001", "≈0", "12.346", "1.0e5", "3.0e10", "–"]
+    assert cell_number(2e-4, 3, 46) == "<0.001"  # a bound where it fits; where not, both signs alike
+    assert cell_number(2e-4, 3, 46, signed=True) == cell_number(-2e-4, 3, 46, signed=True) == "≈0"
+    assert cell_number(-1e150, 3, 46) == ""  # nothing rather than something cut
+    assert cell_number(0.3, 3, 10) == cell_number(2e-4, 3, 10) == ""  # too narrow for any number
+    assert cell_number(float("-inf"), 3, 46) == "−∞"
+
+
+def test_a_heatmap_with_an_infinite_number_keeps_the_colours_of_the_others():
+    svg = heatmap([[float("inf"), 1.0], [0.1, float("nan")]], ["a", "b"], ["a", "b"], title="t")
+    colours = [rect.get("class").split()[0] for rect in parsed(svg).findall(f"{SVG}rect")]
+    assert colours == ["s4", "s4", "s1", "zero"]
 
 
 def test_strip_draws_each_run_or_only_the_summary():

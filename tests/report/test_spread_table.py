@@ -70,4 +70,9 @@ def test_the_page_has_a_row_for_each_place_and_a_column_for_each_metric():
         ("a", "gdro", "2", "0.500 ± 0.000 (0.500 to 0.500)", None),
     )
     assert table.note.endswith("no deviation. Oracle.")
+    finer = spread_view(lines[:2], decimals={"gap": 4}, without="task")
+    assert finer.heads == ("Method", "Runs", "acc", "gap")
+    assert finer.rows == (
+        ("erm", "1 to 2", "0.300 ± 0.141 (0.200 to 0.400)", "0.1000 ± – (0.1000 to 0.1000)"),
+    )
     assert spread_view([]).rows == spread_table([]).rows == ()

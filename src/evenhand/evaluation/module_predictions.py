@@ -17,7 +17,7 @@ def predicted_classes(module: nn.Module, x: Tensor, batch_size: int = 512) -> In
     """The class of the largest output for every row of `x`; with one output, 1 where it is above 0.
 
     The module is put at rest (`eval`) for the time of the call, runs where its parameters are and in their
-    precision, and may return logits or a tuple that begins with them. NaN is refused.
+    precision, and may return logits or a tuple that begins with them. NaN and no rows at all are refused.
 
     >>> import torch
     >>> predicted_classes(torch.nn.Identity(), torch.tensor([[0.1, 0.9], [2.0, 1.0]])).tolist()
@@ -26,17 +26,16 @@ def predicted_classes(module: nn.Module, x: Tensor, batch_size: int = 512) -> In
     import torch
 
     _check(module, batch_size)
-    x = torch.as_tensor(x)
+    x = _rows(x)
     learning = [part for part in module.modules() if part.training]
     module.eval()
     try:
         with torch.no_grad():
-            batches = torch.split(x, batch_size)
-            parts = [_classes(module(_as_read_by(module, rows)), len(rows)) for rows in batches]
+            parts = [_classes(_asked(module, rows), len(rows)) for rows in torch.split(x, batch_size)]
     finally:
         for part in learning:  # some may have been at rest before
             part.training = True
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+    return np.concatenate(parts)
 
 
 def _check(module: object, batch_size: int) -> None:
@@ -46,6 +45,42 @@ def _check(module: object, batch_size: int) -> None:
         raise InputError(f"a torch module is asked for predictions, not {type(module).__name__}")
     if batch_size < 1:
         raise InputError(f"'batch_size' must be at least 1, not {batch_size}")
+
+
+def _rows(x: Any) -> Tensor:
+    """The inputs as a tensor that has rows."""
+    import torch
+
+    try:
+        rows = torch.as_tensor(x)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(
+            f"the inputs must be a tensor or an array with a row for each label, not {type(x).__name__}; "
+            "join the batches of a loader first, as in torch.cat([x for x, y in loader])"
+        ) from error
+    if rows.ndim == 0 or len(rows) == 0:
+        raise InputError(
+            f"the modules are asked about no input at all: 'x' has the shape {tuple(rows.shape)}; give a row "
+            "for each label"
+        )
+    return rows
+
+
+def _asked(module: nn.Module, rows: Tensor) -> Any:
+    """What the module says; where it cannot take such inputs, which they are."""
+    import torch
+
+    try:
+        return module(_as_read_by(module, rows))
+    except torch.OutOfMemoryError:
+        raise
+    except RuntimeError as error:
+        kind = str(rows.dtype).removeprefix("torch.")
+        told = next(iter(str(error).splitlines()), "")
+        raise InputError(
+            f"a module does not take inputs of the shape {tuple(rows.shape)} and type {kind}; give them as "
+            f"it was trained on them (torch says: {told})"
+        ) from error
 
 
 def _as_read_by(module: nn.Module, rows: Tensor) -> Tensor:
@@ -59,8 +94,8 @@ def _as_read_by(module: nn.Module, rows: Tensor) -> Tensor:
 
 def _classes(out: Any, n: int) -> IntArray:
     logits = out[0] if isinstance(out, tuple) else out
-    if getattr(logits, "ndim", 0) not in (1, 2) or len(logits) != n:
-        shape = tuple(getattr(logits, "shape", ()))
+    shape = tuple(getattr(logits, "shape", ()))
+    if len(shape) not in (1, 2) or shape[0] != n or 0 in shape:
         raise InputError(f"a module must give one row of logits for each input, not {shape} for {n} inputs")
     if unknown := int(logits.isnan().reshape(n, -1).any(1).sum()):
         raise InputError(

@@ -9,7 +9,7 @@ from evenhand.report import page
 from evenhand.report.compression_figures import for_page
 from evenhand.report.compression_paid import page_tables
 from evenhand.report.compression_sheets import sheet_tiles
-from evenhand.report.compression_tables import claims_table, noise_table, square_table, table_1
+from evenhand.report.compression_tables import claims_table, noise_table, runs_view, square_table, table_1
 from evenhand.report.compression_words import HOW, RULE, sentences, state, whose
 from evenhand.report.paper_page import emphasised
 from evenhand.report.paper_page import told_table as told
@@ -45,5 +45,6 @@ def _study(study: Json) -> dict[str, Any]:
         "tables": [told(table_1(study, *at)) for at in problems], "figures": for_page(study),
         "paid": [told(table) for at in problems for table in page_tables(study, *at)],
         "sheets": [sheet_tiles(study, one, sheet, number) for number, (one, sheet) in enumerate(sheets)],
+        "runs": [told(runs_view(study, problem)) for problem in study["problems"]],
         "noise": told(noise_table(study)), "square": told(square_table(study)),
     }  # fmt: skip

@@ -8,10 +8,11 @@ from typing import Any
 from evenhand.report.compression_figures import apart_title, drawn_apart, title_of
 from evenhand.report.compression_names import file_of, where
 from evenhand.report.compression_paid import page_tables
-from evenhand.report.compression_tables import claims_table, noise_table, square_table, table_1
+from evenhand.report.compression_tables import claims_table, noise_table, runs_view, square_table, table_1
 from evenhand.report.compression_words import HOW, RULE, sentences, state
 from evenhand.report.model_card import escaped
 from evenhand.report.paper_warning import unfinished
+from evenhand.report.spread_table import to_be_opened
 from evenhand.report.study_table_files import to_markdown
 
 Json = Mapping[str, Any]
@@ -49,6 +50,8 @@ def _problem(study: Json, problem: Json, link: Link) -> list[str]:
         if drawn_apart(problem, level):
             apart = link(study, f"{file_of(study, problem, 'figure-2-apart', level)}.svg")
             parts.append(f"![{apart_title(study, problem, level)}]({apart})")
+    every = link(study, f"{file_of(study, problem, 'runs')}.csv")
+    parts += [to_be_opened(runs_view(study, problem)), f"With all digits, and intervals: [runs]({every})."]
     parts.append(f"#### Who paid{where(study, problem)}")
     for level in problem["levels"]:
         for table in page_tables(study, problem, level):

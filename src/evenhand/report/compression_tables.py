@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from evenhand.report.compression_names import METRICS, PRINTED, at_level, file_of, where
 from evenhand.report.compression_paid import DIGITS, paid_table
 from evenhand.report.numbers import UNDEFINED, defined, interval, number
+from evenhand.report.spread_table import spread_view
 from evenhand.report.study_tables import Table
 
 Json = Mapping[str, Any]
@@ -70,15 +72,33 @@ def _over_seeds(found: Json, digits: int) -> str:
 def runs_table(study: Json, problem: Json) -> Table:
     """Mean, deviation, range and interval over seeds of every number, for all methods and levels."""
     rows = [
-        (row["method"], row["level"], METRICS[key], *(row[key][name] for name in SPREAD))
-        for row in problem["rows"]
-        for key in METRICS
+        (row["method"], row["level"], name, *(found[one] for one in SPREAD))
+        for row, name, found in _measured(problem)
     ]
     heads = ("Method", "Level", "Number", "Runs", "Mean", "Deviation", "Least", "Most", "Low", "High")
     return Table(f"Over seeds{where(study, problem)}", heads, tuple(rows))
 
 
 SPREAD = ("n", "mean", "std", "min", "max", "low", "high")
+
+
+def _measured(problem: Json) -> list[tuple[Json, str, Json]]:
+    """Every number over seeds; the base, which the others are compared with, has its accuracy alone."""
+    base = {**problem["base"], "level": ""}
+    every = [(base, METRICS["accuracy"], base["accuracy"])]
+    return every + [(row, name, row[key]) for row in problem["rows"] for key, name in METRICS.items()]
+
+
+def runs_view(study: Json, problem: Json) -> Table:
+    """The same to be read: mean, deviation and range, a row for each method and level."""
+    named = dict(zip(("runs", "mean", "deviation", "smallest", "largest"), SPREAD, strict=False))
+    lines = [
+        {"method": row["method"], "level": row["level"], "metric": name}
+        | {head: found[own] for head, own in named.items()}
+        for row, name, found in _measured(problem)
+    ]
+    view = spread_view(lines, decimals={METRICS[key]: digits for key, digits in DIGITS.items()})
+    return replace(view, title=f"{view.title}{where(study, problem)}")
 
 
 def changes_table(study: Json, problem: Json) -> Table:

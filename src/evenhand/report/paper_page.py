@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 from evenhand.report import page
 from evenhand.report.figures.canvas import both_widths
 from evenhand.report.paper_warning import warned
-from evenhand.report.study_table_files import is_number, shown
+from evenhand.report.study_table_files import numeric_columns, shown
 from evenhand.report.study_tables import Table
 
 FINDINGS = ("verdict", "Findings")
@@ -119,7 +119,7 @@ def told_table(table: Table) -> dict[str, Any]:
     >>> told_table(Table("t", ("a", "b"), (("x", 0.5),)))["heads"]
     [('a', False), ('b', True)]
     """
-    numeric = [all(is_number(row[place]) for row in table.rows) for place in range(len(table.heads))]
+    numeric = numeric_columns(table) if table.rows else [False] * len(table.heads)
     rows = [[shown(cell) for cell in row] for row in table.rows]
     return {"title": table.title, "heads": list(zip(table.heads, numeric, strict=True)), "rows": rows,
             "numeric": numeric, "note": table.note}  # fmt: skip

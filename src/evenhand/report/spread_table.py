@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evenhand.report.model_card import escaped
 from evenhand.report.numbers import defined, interval, number
+from evenhand.report.study_table_files import to_markdown
 from evenhand.report.study_tables import Table
 
 Json = Mapping[str, Any]
@@ -33,21 +35,41 @@ def spread_table(lines: Sequence[Json], note: str = "") -> Table:
     return Table(TITLE, heads, rows, f"{NOTE} {note}".rstrip())
 
 
-def spread_view(lines: Sequence[Json], note: str = "") -> Table:
-    """The same to be read: a row for each place, a column for each metric."""
-    heads, metrics = _places(lines), list(dict.fromkeys(line["metric"] for line in lines))
+def spread_view(
+    lines: Sequence[Json], note: str = "", decimals: Mapping[str, int] | None = None, without: str = ""
+) -> Table:
+    """The same to be read: a row for each place, a column for each metric, of three decimals unless told.
+
+    `without` names a column of the places that says nothing here, such as one that has the same words in
+    all these lines.
+    """
+    digits = decimals or {}
+    heads = [head for head in _places(lines) if head != without]
+    metrics = list(dict.fromkeys(line["metric"] for line in lines))
     by_place: dict[tuple[str, ...], dict[str, Json]] = {}
     for line in lines:
         by_place.setdefault(tuple(line[head] for head in heads), {})[line["metric"]] = line
     rows = tuple(
-        (*place, _counted([line["runs"] for line in found.values()]), *(told(found.get(m)) for m in metrics))
+        (
+            *place, _counted([line["runs"] for line in found.values()]),
+            *(told(found.get(metric), digits.get(metric, 3)) for metric in metrics),
+        )
         for place, found in by_place.items()
-    )
+    )  # fmt: skip
     named = tuple(head.capitalize() for head in heads)
     return Table(TITLE, (*named, "Runs", *metrics), rows, f"{NOTE} {note}".rstrip())
 
 
-def told(line: Json | None) -> str | None:
+def to_be_opened(view: Table) -> str:
+    """A view as Markdown that is opened by its title.
+
+    >>> print(to_be_opened(Table("Runs", ("Method",), (("erm",),))).splitlines()[0])
+    <details><summary>Runs</summary>
+    """
+    return f"<details><summary>{escaped(view.title)}</summary>\n\n{to_markdown(view)}\n</details>"
+
+
+def told(line: Json | None, decimals: int = 3) -> str | None:
     """Mean ± deviation (smallest to largest); None, which is shown as a dash, where no run has a value.
 
     >>> told({"runs": 2, "mean": 0.5, "deviation": 0.1, "smallest": 0.43, "largest": 0.57})
@@ -55,8 +77,8 @@ def told(line: Json | None) -> str | None:
     """
     if line is None or not line["runs"]:
         return None
-    ends = interval((line["smallest"], line["largest"]))
-    return f"{number(line['mean'])} ± {number(line['deviation'])} ({ends})"
+    ends = interval((line["smallest"], line["largest"]), decimals)
+    return f"{number(line['mean'], decimals)} ± {number(line['deviation'], decimals)} ({ends})"
 
 
 def _places(lines: Sequence[Json]) -> list[str]:

@@ -45,9 +45,14 @@ def is_number(cell: Any) -> bool:
     return isinstance(cell, str) and re.match(r"[<>]?[−+]?\d*\.?\d+($|[ \[(])", cell) is not None
 
 
-def _right(table: Table) -> list[bool]:
+def numeric_columns(table: Table) -> list[bool]:
+    """Which columns are set to the right: those of numbers; dashes may stand among them.
+
+    >>> numeric_columns(Table("t", ("a", "b", "c"), (("x", 0.5, "–"), ("y", "–", "–"))))
+    [False, True, False]
+    """
     columns = list(zip(*table.rows, strict=True))
-    return [all(is_number(cell) for cell in column) for column in columns]
+    return [all(map(is_number, column)) and any(cell != UNDEFINED for cell in column) for column in columns]
 
 
 def to_markdown(table: Table) -> str:
@@ -58,7 +63,7 @@ def to_markdown(table: Table) -> str:
     | --- | ---: |
     | x\\|y | 0.500 |
     """
-    align = ["---:" if right else "---" for right in _right(table)] or ["---"] * len(table.heads)
+    align = ["---:" if right else "---" for right in numeric_columns(table)] or ["---"] * len(table.heads)
     lines = [[escaped(name) for name in table.heads], align]
     lines += [[escaped(shown(cell)) for cell in row] for row in table.rows]
     text = "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
@@ -91,7 +96,7 @@ def to_latex(table: Table) -> str:
     \\bottomrule
     \\end{tabular}
     """
-    right = _right(table) or [False] * len(table.heads)
+    right = numeric_columns(table) or [False] * len(table.heads)
     spec = "".join("r" if one else "l" for one in right)
     lines = [f"% {' '.join(table.title.split())}", f"\\begin{{tabular}}{{{spec}}}", "\\toprule"]
     lines += [_latex_row(table.heads), "\\midrule", *(_latex_row(row) for row in table.rows)]

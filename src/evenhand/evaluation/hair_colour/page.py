@@ -11,12 +11,15 @@ from evenhand.evaluation.hair_colour.layout import CHANGES, METRICS
 from evenhand.report.figures.forest import ForestRow, forest
 from evenhand.report.marked_page import filled, link, written
 from evenhand.report.numbers import UNDEFINED, interval, number
+from evenhand.report.spread_table import spread_table, spread_view, to_be_opened
 from evenhand.report.study_table_files import to_csv, to_markdown
 from evenhand.report.study_tables import Table
 
 Json = Mapping[str, Any]
 MARKED = "numbers"
-CLASSES = "classes.csv"
+CLASSES, RUNS = "classes.csv", "runs.csv"
+DECIMALS = {"Top-1": 4, "CEV norm.": 4, "Accuracy less complement's": 4}  # of the tables over runs
+SHARES = "Changes of FPR and FNR as shares: 1 is twice the rate."
 TITLES = {
     key: f"{words.capital(told)} of each class, all rows to a subgroup (1: twice the rate)"
     for key, told in CHANGES.items()
@@ -29,6 +32,7 @@ def write_page(body: Json, page: Path, results: Path) -> None:
     for key in CHANGES:
         written(results / figure_name(key), figure(body, key))
     written(results / CLASSES, to_csv(class_table(body)))
+    written(results / RUNS, to_csv(runs_table(body)))
     written(page, text)
 
 
@@ -40,13 +44,16 @@ def answers(body: Json, results: str) -> str:
         words.men(body),
         "### Subgroups (the paper's Table 4)",
         _table(group_table(body)),
+        to_be_opened(runs_view(body, "groups")),
         "The paper's own values, of CelebA, where it says of no column whether it is normalised:",
         _table(paper_table(body)),
         "### Beyond random subgroups of the same size",
         _table(chance_table(body)),
+        to_be_opened(runs_view(body, "chance")),
         "### Classes (the paper's Figure 4)",
         *(f"![{TITLES[key]}]({results}/{figure_name(key)})" for key in CHANGES),
-        f"Every number of the figures: [{CLASSES}]({results}/{CLASSES}).",
+        f"Every number of the figures: [{CLASSES}]({results}/{CLASSES}). Mean, deviation, smallest and "
+        f"largest over seeds of every number: [{RUNS}]({results}/{RUNS}).",
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -58,7 +65,7 @@ def group_table(body: Json) -> Table:
     )  # fmt: skip
     rows = [
         (
-            row["name"], f"{row['rows']:,.0f}", _value(row["accuracy"], 4), _value(row["cev_norm"], 4),
+            row["name"], round(row["rows"]), _value(row["accuracy"], 4), _value(row["cev_norm"], 4),
             _value(row["sde_norm"]), *(_percent(row[key]) for key in CHANGES),
         )
         for row in body["groups"]
@@ -105,6 +112,17 @@ def class_table(body: Json) -> Table:
         for name, found in zip(body["classes"], own, strict=True)
     ]
     return Table("classes", ("subgroup", "class", "rate", "change", "low", "high"), tuple(rows))
+
+
+def runs_table(body: Json) -> Table:
+    """Mean, deviation and range over seeds of every number, with all digits: what the file holds."""
+    return spread_table([line for lines in body["runs"].values() for line in lines], SHARES)
+
+
+def runs_view(body: Json, part: str) -> Table:
+    """The same of one part of the page, to be read: "groups", "chance" or "classes"."""
+    note = "" if part == "chance" else SHARES
+    return spread_view(body["runs"][part], note, DECIMALS, without="" if part == "classes" else "class")
 
 
 def figure(body: Json, key: str, width: float = 760) -> str:

@@ -16,11 +16,14 @@ from evenhand.evaluation.hair_colour.page import (
     figure,
     group_table,
     paper_table,
+    runs_table,
+    runs_view,
 )
 from evenhand.evaluation.hair_colour.study import compute
 from evenhand.report import paper_page as made
 from evenhand.report.paper_files import write_paper
 from evenhand.report.paper_page import Section
+from evenhand.report.spread_table import TITLE
 from evenhand.report.study_tables import Table
 
 Json = Mapping[str, Any]
@@ -60,11 +63,16 @@ def sections(body: Json) -> list[Section]:
     """The subjects of the page."""
     printed = "The paper's own values, of CelebA, where it says of no column whether it is normalised"
     classes = [made.figure(TITLES[key], partial(figure, body, key)) for key in CHANGES]
-    groups = [*made.table(group_table(body)), *made.table(paper_table(body), title=printed)]
+    runs = {part: made.folded(TITLE, runs_view(body, part)) for part in body["runs"]}
+    numbers = made.folded("Every number", class_table(body))
+    groups = [
+        *made.table(group_table(body)), *runs["groups"], *made.table(paper_table(body), title=printed)
+    ]  # fmt: skip
+    chance = [made.words(CHANCE), *made.table(chance_table(body)), *runs["chance"]]
     return [
         Section("groups", "Subgroups: Table 4", groups),
-        Section("chance", "Beyond chance", [made.words(CHANCE), *made.table(chance_table(body))]),
-        Section("classes", "Classes: Figure 4", [*classes, *made.folded("Every number", class_table(body))]),
+        Section("chance", "Beyond chance", chance),
+        Section("classes", "Classes: Figure 4", [*classes, *numbers, *runs["classes"]]),
         Section("method", "How it is judged", [made.words(RULE)]),
     ]
 
@@ -73,4 +81,5 @@ def _tables(body: Json) -> dict[str, Table]:
     return {
         "subgroups": group_table(body), "subgroups-in-the-paper": paper_table(body),
         "beyond-chance": chance_table(body), "classes": class_table(body),
+        "runs": runs_table(body),
     }  # fmt: skip

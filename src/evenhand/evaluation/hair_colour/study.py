@@ -11,6 +11,7 @@ from evenhand.arrays import Array, FloatArray
 from evenhand.errors import InputError
 from evenhand.evaluation.hair_colour import judging, layout
 from evenhand.evaluation.hair_colour.chance import p_value, random_subgroups
+from evenhand.evaluation.hair_colour.spread import spread_lines
 from evenhand.evaluation.page_head import page_head
 from evenhand.evaluation.values import plain
 from evenhand.metrics.counts import Counts
@@ -32,11 +33,12 @@ def compute(store: Store) -> dict[str, Any]:
         raise InputError("no run is measured by an attribute with two levels; run the study first")
     names = [str(frame.columns["grouping"][look.rows[0]]) for look in looks]
     groups = [row for name, look in zip(names, looks, strict=True) for row in subgroups(name, look)]
-    whole = accuracy(all_rows(looks[0].counts))[..., 0]
+    whole, classes = _mean(accuracy(all_rows(looks[0].counts))[..., 0]), list(looks[0].classes)
     head = page_head(frame, layout.NAME, "Hair colour: whom the errors of one model fall on")
     body = {
-        **head, "classes": list(looks[0].classes), "accuracy": _mean(whole), "groups": groups,
+        **head, "classes": classes, "accuracy": whole, "groups": groups,
         "seeds_used": len(looks[0].rows), "photographs": _photographs(frame), "draws": layout.DRAWS,
+        "runs": spread_lines(whole, groups, classes),
         **judging.judged(groups),
     }  # fmt: skip
     clean: dict[str, Any] = plain(body)

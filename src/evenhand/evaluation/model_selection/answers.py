@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenhand.evaluation.model_selection.layout import MANY_CLASSES
+from evenhand.report.numbers import number
 
 Json = Mapping[str, Any]
 
@@ -51,7 +52,7 @@ def _agreement(task: Json) -> dict[str, str]:
     return {
         "verdict": found["verdict"],
         "effect": "; ".join(
-            f"rank correlation of {key.upper()} between two sets of rows: {found[key]['rho']:.2f}"
+            f"rank correlation of {key.upper()} between two sets of rows: {number(found[key]['rho'], 2)}"
             for key in keys
         ),
         "interval": "; ".join(_ends(found[key]) for key in keys),
@@ -61,6 +62,8 @@ def _agreement(task: Json) -> dict[str, str]:
 
 
 def _ends(found: Json) -> str:
+    if found["rho"] is None:
+        return "undefined"
     if found["low"] is None:
         return "one seed"
     return f"{found['low']:.2f} to {found['high']:.2f}"

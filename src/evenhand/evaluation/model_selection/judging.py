@@ -84,8 +84,8 @@ def agreement(
     for key in METRICS:
         pairs = zip(tables[layout.CHOSEN][key], tables[layout.SHOWN][key], strict=True)
         rhos = [_rho(one, other) for one, other in pairs]
-        low, high = mean_interval(rhos)
-        found[key] = {"rho": float(np.mean(rhos)), "low": low, "high": high}
+        low, high = np.clip(mean_interval(rhos), -1.0, 1.0).tolist()  # Student's may leave what rho can be
+        found[key] = {"rho": float(np.mean(rhos)), "low": low, "high": high, "runs": rhos}
     return found | {"verdict": _of_agreement(found, left_out, classes)}
 
 
@@ -105,7 +105,7 @@ def _pair(
     found["worst"] = {models[n]["model"]: models[n]["worst"] for n in (i, j)}
     for key in METRICS:
         differences = tables[key][:, base, i] - tables[key][:, base, j]
-        found[key] = float(differences.mean())
+        found[key], found[f"{key}_runs"] = float(differences.mean()), differences.tolist()
         found[f"{key}_low"], found[f"{key}_high"] = mean_interval(differences)
         found[f"{key}_p"] = _p(differences)
     return found

@@ -10,13 +10,14 @@ from evenhand.evaluation.model_selection import tables, words
 from evenhand.evaluation.model_selection.layout import MATRICES
 from evenhand.report.figures.heatmap import heatmap
 from evenhand.report.marked_page import filled, link, written
+from evenhand.report.spread_table import to_be_opened
 from evenhand.report.study_table_files import to_csv, to_markdown
 from evenhand.report.study_tables import Table
 
 Json = Mapping[str, Any]
 MARKED = "numbers"
 DRAWN = ("accuracy_change", "cev_norm", "sde_norm")
-CELLS = "cells.csv"
+CELLS, RUNS = "cells.csv", "runs.csv"
 
 
 def write_page(body: Json, page: Path, results: Path) -> None:
@@ -25,6 +26,7 @@ def write_page(body: Json, page: Path, results: Path) -> None:
     for name, drawn in figures(body).items():
         written(results / name, drawn)
     written(results / CELLS, to_csv(tables.cell_table(body)))
+    written(results / RUNS, to_csv(tables.runs_table(body)))
     written(page, text)
 
 
@@ -39,13 +41,21 @@ def answers(body: Json, results: str) -> str:
             "#### The models",
             words.models(task),
             _table(tables.zoo_table(task)),
+            to_be_opened(tables.runs_view(task, "models")),
             "#### Every model against every other",
             words.matrices(task),
             *(f"![{MATRICES[key]}]({results}/{figure_name(task, key)})" for key in DRAWN),
         ]
         if task["pairs"]:
-            parts += ["#### Models of similar accuracy and size", _table(tables.pair_table(task))]
-    parts.append(f"Every cell, also not normalised: [{CELLS}]({results}/{CELLS}).")
+            parts += [
+                "#### Models of similar accuracy and size",
+                _table(tables.pair_table(task)),
+                to_be_opened(tables.runs_view(task, "pairs")),
+            ]
+    parts.append(
+        f"Every cell, also not normalised: [{CELLS}]({results}/{CELLS}). Mean, deviation, smallest and "
+        f"largest over seeds of every number, also of the cells: [{RUNS}]({results}/{RUNS})."
+    )
     return "\n\n".join(parts)
 
 

@@ -13,6 +13,7 @@ from evenhand.evaluation.model_selection.study import compute
 from evenhand.report import paper_page as made
 from evenhand.report.paper_files import write_paper
 from evenhand.report.paper_page import Part, Section
+from evenhand.report.spread_table import TITLE
 from evenhand.report.study_tables import Table
 
 Json = Mapping[str, Any]
@@ -55,7 +56,7 @@ def sections(body: Json) -> list[Section]:
     return [
         Section("models", "The models: Table 2", _each(body, _models)),
         Section("matrices", "Every pair: Figure 3", _each(body, lambda task: _matrices(body, task))),
-        Section("similar", "Similar models", _each(body, lambda task: made.table(tables.pair_table(task)))),
+        Section("similar", "Similar models", _each(body, _similar)),
         Section("method", "How it is judged", [made.words(RULE)]),
     ]
 
@@ -70,18 +71,30 @@ def _each(body: Json, tell: Callable[[Json], list[Part]]) -> list[Part]:
 
 
 def _models(task: Json) -> list[Part]:
-    return [made.words(words.models(task)), *made.table(tables.zoo_table(task))]
+    return [made.words(words.models(task)), *made.table(tables.zoo_table(task)), *_runs(task, "models")]
 
 
 def _matrices(body: Json, task: Json) -> list[Part]:
     drawn = figures({**body, "tasks": [task]})
     every = [made.picture(words.capital(MATRICES[key]), drawn[figure_name(task, key)]) for key in DRAWN]
-    cells = tables.cell_table({**body, "tasks": [task]})
-    return [made.words(words.matrices(task)), *every, *made.folded("Every cell, also not normalised", cells)]
+    return [
+        made.words(words.matrices(task)),
+        *every,
+        *_runs(task, "cells", "Every cell over runs, also not normalised"),
+        *_runs(task, "agreement", "Validation against test rows, over runs"),
+    ]
+
+
+def _similar(task: Json) -> list[Part]:
+    return [*made.table(tables.pair_table(task)), *_runs(task, "pairs")]
+
+
+def _runs(task: Json, part: str, title: str = TITLE) -> list[Part]:
+    return made.folded(title, tables.runs_view(task, part))
 
 
 def _tables(body: Json) -> dict[str, Table]:
-    found = {"cells": tables.cell_table(body)}
+    found = {"cells": tables.cell_table(body), "runs": tables.runs_table(body)}
     for task in body["tasks"]:
         own = _stem(task["task"].replace(" ", "-"))
         found |= {f"models-{own}": tables.zoo_table(task), f"similar-{own}": tables.pair_table(task)}

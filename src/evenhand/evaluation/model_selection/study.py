@@ -8,6 +8,7 @@ import numpy as np
 
 from evenhand.evaluation.model_selection import judging
 from evenhand.evaluation.model_selection.layout import CHOSEN, MATRICES, SHOWN
+from evenhand.evaluation.model_selection.spread import spread_lines
 from evenhand.evaluation.model_selection.zoo import Zoo, read_zoos
 from evenhand.evaluation.page_head import page_head
 from evenhand.evaluation.values import plain
@@ -38,13 +39,14 @@ def of_zoo(zoo: Zoo) -> dict[str, Any]:
     shown = {key: mean_defined(tables[SHOWN][key], axis=0) for key in MATRICES}
     pairs = judging.similar_pairs(models, tables[SHOWN], base)
     left_out = tables[SHOWN]["skipped"].mean() / len(zoo.classes)
+    agreement = judging.agreement(tables, float(left_out), len(zoo.classes))
     return {
         "task": zoo.task, "classes": len(zoo.classes), "seeds": list(zoo.seeds), "inputs": list(zoo.inputs),
         "left_out_models": list(zoo.left_out), "models": models, "base": base,
         "matrices": {key: table.tolist() for key, table in shown.items()},
         "spread": {key: _spread(tables[SHOWN][key]) for key in MATRICES},
         "pairs": pairs, "choice": judging.of_pairs(pairs),
-        "agreement": judging.agreement(tables, float(left_out), len(zoo.classes)),
+        "agreement": agreement, "runs": spread_lines(models, tables[SHOWN], pairs, agreement),
     }  # fmt: skip
 
 
@@ -53,6 +55,7 @@ def _model(zoo: Zoo, place: int, top1: Any, worst: Any) -> dict[str, Any]:
     return {
         "model": zoo.models[place], "top1": float(top1[place].mean()), "low": low, "high": high,
         "top1_runs": top1[place].tolist(), "top5": float(zoo.top5[place].mean()),
+        "top5_runs": zoo.top5[place].tolist(),
         "worst": float(worst[place].mean()), "worst_runs": worst[place].tolist(),
         "parameters": zoo.parameters[place],
     }  # fmt: skip

@@ -7,9 +7,11 @@ from typing import Any
 
 from evenhand.evaluation.model_selection.layout import MATRICES
 from evenhand.report.numbers import UNDEFINED, interval, number
+from evenhand.report.spread_table import spread_table, spread_view
 from evenhand.report.study_tables import Table
 
 Json = Mapping[str, Any]
+DECIMALS = {"Top-1": 4, "Top-5": 4, "Change of top-1": 4, "CEV norm.": 4}  # of the tables over runs
 
 
 def zoo_table(task: Json) -> Table:
@@ -19,7 +21,7 @@ def zoo_table(task: Json) -> Table:
         (
             index, row["model"], f"{number(row['top1'], 4)} ({interval((row['low'], row['high']), 4)})",
             number(row["top5"], 4), number(row["worst"]), size,
-            UNDEFINED if row["parameters"] is None else f"{row['parameters']:,}",
+            row["parameters"],
         )
         for index, row in enumerate(task["models"])
     ]  # fmt: skip
@@ -60,6 +62,23 @@ def cell_table(body: Json) -> Table:
         if i != j
     ]  # fmt: skip
     return Table("cells", ("task", "row", "column", *MATRICES), tuple(rows))
+
+
+def runs_table(body: Json) -> Table:
+    """Mean, deviation and range over seeds of every number, with all digits: what the file holds."""
+    lines = [
+        {"model": line["model"], "against": line["against"], "task": task["task"], **line}
+        for task in body["tasks"]
+        for part in task["runs"].values()
+        for line in part
+    ]
+    return spread_table(lines)
+
+
+def runs_view(task: Json, part: str) -> Table:
+    """The same of one part of the page, to be read: "models", "cells", "pairs" or "agreement"."""
+    alone = part in ("models", "agreement")
+    return spread_view(task["runs"][part], decimals=DECIMALS, without="against" if alone else "")
 
 
 def _difference(pair: Json, key: str) -> str:

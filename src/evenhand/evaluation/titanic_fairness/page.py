@@ -17,15 +17,18 @@ from evenhand.evaluation.titanic_fairness.layout import (
     NORMALISED,
     READINGS,
 )
+from evenhand.evaluation.titanic_fairness.spread import runs_table, runs_view
 from evenhand.report.figures.forest import ForestRow, forest
 from evenhand.report.marked_page import filled, link, written
 from evenhand.report.numbers import interval, number
+from evenhand.report.spread_table import to_be_opened
 from evenhand.report.study_table_files import to_csv, to_markdown
 from evenhand.report.study_tables import Table
 
 Json = Mapping[str, Any]
 MARKED = "numbers"
 FIGURE, TABLE, BODY = "figures/beside-the-paper.svg", "table3.csv", f"{NAME}.json"
+RUNS = "runs.csv"
 FIGURE_TITLE = "S2's Table 3 and our runs: mean over five splits, 95 % interval; hollow: the paper's"
 
 
@@ -46,6 +49,7 @@ def write_files(body: Json, folder: Path) -> None:
     """Figure, table and all numbers."""
     written(folder / FIGURE, figure(body))
     written(folder / TABLE, to_csv(long_table(body)))
+    written(folder / RUNS, to_csv(runs_table(body)))
     written(folder / BODY, json.dumps(body, indent=1, ensure_ascii=False) + "\n")
 
 
@@ -62,10 +66,12 @@ def answers(body: Json, results: str) -> str:
         "### CEV and SDE",
         words.normalised(body),
         _table(new_table(body)),
+        to_be_opened(runs_view(body)),
         "### What chance gives",
         words.chance(body),
         _table(chance_table(body)),
-        f"Every repeat: [{TABLE}]({results}/{TABLE}); all numbers: [{BODY}]({results}/{BODY}).",
+        f"Every repeat: [{TABLE}]({results}/{TABLE}); mean, deviation, smallest and largest over splits: "
+        f"[{RUNS}]({results}/{RUNS}); all numbers: [{BODY}]({results}/{BODY}).",
     ]
     return "\n\n".join(parts)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from evenhand.report.figures.canvas import clip, figure, mark, text, text_width
+from evenhand.report.figures.cell_number import cell_number
 from evenhand.report.numbers import defined, number
 from evenhand.report.palette import step_from_reference, step_of_share
 
 TOP = 42.0  # room for heads of two lines
+EDGES = 4.0  # of a cell, which its number leaves free
 Matrix = Sequence[Sequence[float | None]]
 
 
@@ -23,10 +26,12 @@ def heatmap(
 ) -> str:
     """A heat map; colours are relative to the largest value, or to the largest distance from zero.
 
+    A number that is too long for its cell has fewer digits there; all of them are shown on hover.
+
     >>> heatmap([[0.0, 0.2], [None, 0.1]], ["a", "b"], ["a", "b"], title="CEV").count("<rect")
     4
     """
-    known = [abs(x) for line in values for x in line if x is not None and defined(x)]
+    known = [abs(x) for line in values for x in line if x is not None and math.isfinite(x)]
     largest = max(known, default=0.0) or 1.0
     left = min(210.0, max([40.0, *(text_width(name, 12) + 20 for name in rows)]))
     cell = min(76.0, max(50.0, 330.0 / max(1, len(columns))))
@@ -113,7 +118,7 @@ def _cell(
         text(
             place[0] + size[0] / 2,
             place[1] + size[1] / 2 + 4,
-            shown,
+            cell_number(x, decimals, size[0] - EDGES, 12, signed=diverging),
             "t",
             12,
             text_anchor="middle",
