@@ -1,6 +1,8 @@
 """`evenhand data`: the card in words and in JSON, knobs from the command line, and clear refusals."""
 
 import json
+import runpy
+from pathlib import Path
 
 import pytest
 import typer
@@ -151,3 +153,21 @@ def test_only_files_are_called_verified(run):
     told = run("faces", "--set", "n=100").output
     assert "verified celeba_statistics.json" in told
     assert "known by a drawn sample" in told
+
+
+def test_a_file_that_was_compared_with_nothing_is_not_called_verified(run, tmp_path):
+    pytest.importorskip("PIL")
+    made = runpy.run_path(str(Path(__file__).parents[1] / "data" / "tiny_celeba.py"))["make"](tmp_path / "c")
+    found = run("celeba", "--set", f"folder={made}", "--set", "split=official", "--set", "size=8")
+    assert found.exit_code == 0, found.stderr
+    assert "read, not verified: list_attr_celeba.txt" in found.output
+    assert not any(line.startswith("verified") for line in found.output.splitlines())
+
+
+def test_a_knob_with_a_number_for_each_name(run):
+    found = run("faces", "--set", "n=100", "--set", 'noise={"Male": 0.1}', "--json")
+    assert found.exit_code == 0, found.stderr
+    assert json.loads(found.output)["knobs"]["noise"] == {"Male": 0.1}
+    refused = run("faces", "--set", 'difficulty={"Male": 0.1}')
+    assert refused.exit_code == 2
+    assert "the knob difficulty={'Male': 0.1} must be a number" in refused.stderr

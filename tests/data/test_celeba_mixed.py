@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from evenhand.data.celeba_files import read_labels
 from evenhand.data.celeba_mixed import _parts, celeba_mixed
+from evenhand.data.celeba_texts import read_labels
 from evenhand.errors import InputError
 
 pytest.importorskip("PIL")

@@ -236,3 +236,32 @@ def test_the_64_pixel_file_as_rows():
 def test_the_size_of_a_form_cannot_be_chosen():
     with pytest.raises(InputError, match=r"form='npz32' have 32 pixels, not size=48"):
         fairface(form="npz32", size=48)
+
+
+@pytest.mark.parametrize(("part", "number"), [("train", 3), ("val", 3)])
+def test_an_image_that_is_listed_twice_is_refused(official, part, number):
+    path = official / f"fairface_label_{part}.csv"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace(f"{part}/{number}.jpg", "train/2.jpg"), encoding="utf-8")
+    with pytest.raises(InputError, match=r"list 1 images more than once, the first 'train/2\.jpg'"):
+        fairface(folder=official)
+
+
+def test_an_empty_field_is_told_as_one(official):
+    path = official / "fairface_label_train.csv"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    file, age, gender, _, tested = lines[3].split(",")
+    path.write_text("\n".join([*lines[:3], f"{file},{age},{gender},,{tested}", *lines[4:]]), encoding="utf-8")
+    with pytest.raises(InputError, match=r"has no race in data row 3 \(1 such row\); fill it in"):
+        fairface(folder=official)
+
+
+@pytest.mark.parametrize("size", [0, -3])
+def test_a_size_is_no_wish_for_the_usual_one(official, size):
+    with pytest.raises(InputError, match=f"size={size} must be a whole number of pixels"):
+        fairface(folder=official, size=size)
+
+
+def test_official_files_are_read_and_not_called_verified(official):
+    card = fairface(folder=official, size=8).card
+    assert card.unchecked == tuple(card.files) == ("fairface_label_train.csv", "fairface_label_val.csv")

@@ -9,6 +9,7 @@ import pytest
 
 from evenhand.data import cache, fetch
 from evenhand.data.cache import Source, find, find_any
+from evenhand.data.registry import load
 from evenhand.errors import InputError
 
 CONTENT = bytes(range(256)) * 4000  # 1 MB, so that a cut falls between two pieces
@@ -244,3 +245,11 @@ def test_a_terminal_shows_a_bar(server, monkeypatch, capsys):
     with fetch._shown(source_of(server), None) as tell:
         tell("file.bin", 10, 100)
     assert "file.bin" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["celeba", "fairface", "utkface", "imagenet-people"])
+def test_a_data_folder_that_is_none_is_told_of_before_anything_is_missed(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENHAND_DATA", str(tmp_path / "dta"))
+    monkeypatch.setenv("EVENHAND_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(InputError, match=r"EVENHAND_DATA names .*dta, which is no folder; name the one"):
+        load(name)

@@ -161,3 +161,60 @@ def test_what_is_missing_is_named(folder):
     (folder / FILE).unlink()
     with pytest.raises(InputError, match=r"one file \*demographics\*\.json, and has none"):
         imagenet_people(folder=folder)
+
+
+def test_a_mark_before_the_annotations_is_none_of_them(folder):
+    before = imagenet_people(folder=folder, size=8)
+    (folder / FILE).write_bytes(b"\xef\xbb\xbf" + (folder / FILE).read_bytes())
+    after = imagenet_people(folder=folder, size=8)
+    for one, other in zip(before.attributes, after.attributes, strict=True):
+        assert one.levels == other.levels
+        assert np.array_equal(one.codes, other.codes)
+
+
+@pytest.mark.parametrize("gender", [5, {"male": 1}, [["male"]], float("nan"), [True]])
+def test_values_that_are_no_texts_are_no_levels(tmp_path, gender):
+    listed = [{**entry, "gender": gender} for entry in tiny.entries()]
+    folder = tiny.make_imagenet_people(tmp_path / "people", listed=listed)
+    with pytest.raises(InputError, match=r"entry 1 of .* is not as ImageNet gives it out"):
+        imagenet_people(folder=folder, size=8)
+
+
+def test_blank_values_are_none(tmp_path):
+    listed = [{**entry, "gender": [None, "  ", *entry["gender"]]} for entry in tiny.entries()]
+    task = imagenet_people(folder=tiny.make_imagenet_people(tmp_path / "people", listed=listed), size=8)
+    assert task.attribute("gender").levels == ("female", "male", "female + male")
+
+
+def test_a_key_that_only_begins_like_an_attribute_is_another(tmp_path):
+    listed = [{"age_source": "web", **entry} for entry in tiny.entries()]
+    task = imagenet_people(folder=tiny.make_imagenet_people(tmp_path / "people", listed=listed), size=8)
+    assert "web" not in task.attribute("age").levels
+    listed = [{"skin tone": "x", **entry} for entry in tiny.entries()]  # beside "skin color": which is it?
+    with pytest.raises(InputError, match=r"entry 1 of .* is not as ImageNet gives it out"):
+        imagenet_people(folder=tiny.make_imagenet_people(tmp_path / "two", listed=listed), size=8)
+
+
+def test_an_image_in_the_folder_of_another_synset_is_refused(folder):
+    image = folder / "images" / tiny.SYNSETS[0] / f"{tiny.SYNSETS[1]}_3.JPEG"
+    image.write_bytes((folder / "images" / tiny.SYNSETS[1] / f"{tiny.SYNSETS[1]}_3.JPEG").read_bytes())
+    with pytest.raises(InputError, match=rf"another synset; move it to {tiny.SYNSETS[1]}/"):
+        imagenet_people(folder=folder, size=8)
+
+
+def test_hidden_files_are_no_images(folder):
+    before = len(imagenet_people(folder=folder, size=8))
+    (folder / "images" / tiny.SYNSETS[0] / f"._{tiny.SYNSETS[0]}_0.JPEG").write_bytes(b"of a Mac")
+    assert len(imagenet_people(folder=folder, size=8)) == before
+
+
+def test_annotations_of_other_names_are_shown(tmp_path):
+    listed = [{**entry, "url": entry["url"].replace("JPEG", "png")} for entry in tiny.entries()]
+    folder = tiny.make_imagenet_people(tmp_path / "people", listed=listed)
+    with pytest.raises(InputError, match=r"_0\.JPEG is there, n09840520_0\.png is annotated"):
+        imagenet_people(folder=folder, size=8)
+
+
+def test_annotations_are_read_and_not_called_verified(folder):
+    card = imagenet_people(folder=folder, size=8).card
+    assert card.unchecked == (FILE,)

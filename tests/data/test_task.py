@@ -45,6 +45,19 @@ def test_names_that_are_not_there(task):
         task.rows("validation")
 
 
+@pytest.mark.parametrize(
+    ("by", "words"),
+    [
+        ([], "need at least one attribute"),
+        (["sex", "sex"], "name 'sex' twice; name it once"),
+        (["sex", 3], "has no attribute 3. Its attributes: sex"),
+    ],
+)
+def test_groupings_that_are_none(task, by, words):
+    with pytest.raises(InputError, match=words):
+        task.groups(by)
+
+
 def test_a_split_can_be_replaced(task):
     other = task.with_split(train=torch.tensor([0]), validation=torch.tensor([1]))
     assert {part: rows.tolist() for part, rows in other.split.items()} == {

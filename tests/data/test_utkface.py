@@ -64,7 +64,7 @@ def test_other_bands(folder):
 def test_short_names_are_left_out_and_told(folder):
     task = utkface(folder=folder)
     (note,) = [note for note in task.card.notes if "left out" in note]
-    assert note.startswith("3 images lack a field in their name")
+    assert note.startswith("3 images do not tell all three by their name")
     assert "61_3_20170109150557335.jpg.chip.jpg" in note
     for name in tiny.SHORT:
         (folder / name).unlink()
@@ -142,3 +142,29 @@ def test_where_it_is_not_the_user_is_told_what_to_do(tmp_path, monkeypatch):
 def test_a_target_that_is_none(folder):
     with pytest.raises(InputError, match="target='sex' must be race or gender or age"):
         utkface("sex", folder=folder)
+
+
+@pytest.mark.parametrize("again", ["part2/{}.jpg.chip.jpg", "as_found/{}.jpg", "{} (1).jpg"])
+def test_a_photograph_that_is_there_twice_is_refused(folder, again):
+    first = tiny.NAMES[0]
+    copy = folder / again.format(first.split(".")[0])
+    copy.parent.mkdir(exist_ok=True)
+    copy.write_bytes((folder / first).read_bytes())
+    with pytest.raises(InputError, match=r"1 images below .* are there twice.*name one of the folders"):
+        utkface(folder=folder)
+
+
+def test_grey_and_printed_and_transparent_images(folder):
+    for number, (mode, end) in enumerate([("L", "jpg"), ("CMYK", "jpg"), ("RGBA", "png"), ("P", "png")]):
+        name = f"{30 + number}_1_1_20170116184024662.{end}"
+        Image.new("RGB", (24, 30), (200, 100, 50)).convert(mode).save(folder / name)
+    palette = Image.new("P", (24, 30))
+    palette.putpalette([200, 100, 50] * 256)
+    palette.save(folder / "34_1_1_20170116184024662.png", transparency=bytes(10))
+    task = utkface(folder=folder, size=8)
+    rows = [
+        row for row, path in enumerate(task.x.paths) if path.name.startswith("3") and "_1_1_" in path.name
+    ]
+    middle = task.x.take(torch.tensor(rows))[:, :, 4, 4].tolist()
+    assert middle[0] == [124, 124, 124]  # 0.299 R + 0.587 G + 0.114 B
+    assert np.abs(np.array(middle[1:]) - (200, 100, 50)).max() <= 3

@@ -71,10 +71,15 @@ def _print(found: Mapping[str, Any]) -> None:
     if found["notes"]:
         printer.print(bullets(found["notes"], "·", "dim"))
     for file, checksum in found["files"].items():
-        # what has no file's name was not compared with anything: it says which data these are
-        how = ("verified ", "green") if Path(file).suffix else ("known by ", "dim")
-        line = words(how, f"{safe(file)} ", (f"SHA-256 {checksum}", "dim"))
+        line = words(_how(file, found), f"{safe(file)} ", (f"SHA-256 {checksum}", "dim"))
         printer.print(line, soft_wrap=True)
+
+
+def _how(file: str, found: Mapping[str, Any]) -> tuple[str, str]:
+    """Whether a checksum was compared with a published one, or only says which data these are."""
+    if not Path(file).suffix:
+        return ("known by ", "dim")
+    return ("read, not verified: ", "yellow") if file in found["unchecked"] else ("verified ", "green")
 
 
 def _parts(found: Mapping[str, Any]) -> Any:

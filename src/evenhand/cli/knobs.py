@@ -37,8 +37,13 @@ def parse_knobs(given: Sequence[str], defaults: Mapping[str, object], owner: str
 def parse_value(name: str, text: str, default: object, flag: str = "--set") -> Any:
     """One value: as a text where the default is one, else as the number, list or truth value it spells.
 
+    A number for each name, as in {"Male": 0.1}, stays that where the default is a number: some knobs take
+    both, and the owner refuses it where it does not.
+
     >>> parse_value("shares", "[0.2, 0.8]", None), parse_value("widths", "64", (8, 8))
     ([0.2, 0.8], (64,))
+    >>> parse_value("noise", '{"Male": 0.1}', 0.0)
+    {'Male': 0.1}
     """
     if isinstance(default, str):
         return text
@@ -52,7 +57,7 @@ def parse_value(name: str, text: str, default: object, flag: str = "--set") -> A
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         value = text
-    if isinstance(default, (int, float)):
+    if isinstance(default, (int, float)) and not isinstance(value, dict):
         return _number(f"{flag} {name}", text, value, isinstance(default, int))
     if isinstance(default, tuple) and isinstance(value, (int, float)):
         return (value,)  # a list of one

@@ -89,12 +89,7 @@ def find(source: Source, *, progress: Progress | None = None) -> Path:
     if path is None:
         from evenhand.data.fetch import download
 
-        lost = [folder for folder in data_folders() if not folder.is_dir()]
-        if lost:  # told before megabytes arrive that may be here already
-            raise InputError(
-                f"EVENHAND_DATA names {lost[0]}, which is no folder; name the one that holds {source.name}, "
-                "or leave the variable out"
-            )
+        check_data_folders(source.name)  # told before megabytes arrive that may be here already
         path = download(source, cache_folder(), progress)
     return path
 
@@ -144,6 +139,16 @@ def verified(path: Path, source: Source) -> Path:
 def data_folders() -> list[Path]:
     """The folders that the environment variable `EVENHAND_DATA` names; several are parted as in PATH."""
     return [Path(part).expanduser() for part in os.environ.get("EVENHAND_DATA", "").split(os.pathsep) if part]
+
+
+def check_data_folders(wanted: str) -> None:
+    """Raise `InputError` where `EVENHAND_DATA` names what is no folder: what is wanted may be elsewhere."""
+    lost = [folder for folder in data_folders() if not folder.is_dir()]
+    if lost:
+        raise InputError(
+            f"EVENHAND_DATA names {lost[0]}, which is no folder; name the one that holds {wanted}, "
+            "or leave the variable out"
+        )
 
 
 def cache_folder() -> Path:

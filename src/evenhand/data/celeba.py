@@ -12,18 +12,17 @@ from torch import Tensor
 from evenhand.arrays import IntArray
 from evenhand.data.cache import Progress, checksums
 from evenhand.data.card import DataCard
-from evenhand.data.celeba_files import (
+from evenhand.data.celeba_files import find_folder, images_of, published_file
+from evenhand.data.celeba_labels import chosen_labels, is_one_name, names_of, told_labels
+from evenhand.data.celeba_texts import (
     LABELS,
     PARTITION,
     PERSONS,
     Labels,
-    find_folder,
-    images_of,
-    published_file,
     read_labels,
     read_numbers,
+    unpublished,
 )
-from evenhand.data.celeba_labels import chosen_labels, is_one_name, names_of, told_labels
 from evenhand.data.encode import check_choice
 from evenhand.data.images import materialise
 from evenhand.data.scarce import check_labelled, hide_groups
@@ -63,11 +62,12 @@ def celeba(
     in `protect`. `labelled`: the share of training images whose attributes are known, the others are -1.
 
     The published files are read from `folder`, or `celeba` inside EVENHAND_DATA, unpacked or from the archive
-    of images. `split`: "random" (S4: `n_train` and `n_test` images drawn by `seed`), "persons" (the same with
-    whole persons, so that nobody is in both) or "official" (all images in the published parts; the two
-    numbers do not count there). `validation` of the training images are held out. Images are cut to the
-    square in their middle, scaled to `size`, and trained on as numbers from 0 to 1. `resident` decodes all
-    of them at once: 2.5 GB for 50,000 of 128 pixels.
+    of images; the card names the text files that are not the published ones by their MD5. `split`: "random"
+    (S4: `n_train` and `n_test` images drawn by `seed`), "persons" (the same with whole persons, so that
+    nobody is in both) or "official" (all images in the published parts; the two numbers do not count there).
+    `validation` of the training images are held out. Images are cut to the square in their middle, scaled to
+    `size`, and trained on as numbers from 0 to 1. `resident` decodes all of them at once: 2.5 GB for 50,000
+    of 128 pixels.
     """
     check_choice("split", split, tuple(SPLITS))
     check_seed(seed)
@@ -94,7 +94,7 @@ def celeba(
             for name in sorted(labels.names, key=lambda name: name in predicted)  # what is predicted is last
         ),
         split=parts,
-        card=_card(target, predicted, split, checksums(paths), knobs),
+        card=_card(target, predicted, split, checksums(paths), knobs, unpublished(paths)),
         classes=LEVELS if is_one_name(target) else predicted,
         scaling=Scaling(0.0, 255.0),
     )
@@ -108,7 +108,7 @@ def _parts(
     """The numbers of the images that are used, and which of these are for which part; files are noted."""
     if split == "official":
         paths[PARTITION] = published_file(root, PARTITION, "split='official'")
-        return _official(read_numbers(paths[PARTITION], labels.files), validation)
+        return _official(read_numbers(paths[PARTITION], labels.files, range(3)), validation)
     n, draw = len(labels.files), np.random.default_rng(seed)
     if n_train < 1 or n_test < 1 or n_train + n_test > n:
         raise InputError(
@@ -149,8 +149,9 @@ def _by_person(persons: IntArray, n_train: int, n_test: int, draw: np.random.Gen
 
 def _card(
     target: str | Sequence[str], predicted: Sequence[str], split: str, files: Mapping[str, str],
-    knobs: Mapping[str, object],
+    knobs: Mapping[str, object], unchecked: Sequence[str] = (),
 ) -> DataCard:  # fmt: skip
+    other = f"Not the published files, by their checksums, but other ones: {', '.join(unchecked)}."
     return DataCard(
         title="CelebA",
         about="Aligned photographs of celebrities from the web, 178 x 218 pixels, with forty attributes.",
@@ -163,7 +164,9 @@ def _card(
             "Attributes are what annotators saw. Attractive, Chubby or Male are their judgement, not a "
             "property of the person; nothing should be decided about anybody by a model of them.",
             "The images are not part of this package and are never downloaded by it.",
+            *((other,) if unchecked else ()),
         ),
         files=files,
         knobs=knobs,
+        unchecked=tuple(unchecked),
     )

@@ -1,4 +1,4 @@
-"""Reading CelebA as it is published: label files of plain text, images in a folder or in the one archive."""
+"""Finding CelebA as it is published: files of plain text, and images in a folder or in the one archive."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ import io
 import os
 import threading
 import zipfile
+import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from evenhand.arrays import IntArray
-from evenhand.data.cache import data_folders
-from evenhand.data.images import FolderRows, check_present, decode, pillow
+from evenhand.data.cache import check_data_folders, data_folders
+from evenhand.data.celeba_texts import LABELS, PARTITION, PERSONS
+from evenhand.data.images import FolderRows, check_present, check_size, decode, told_as_image
 from evenhand.data.task import Rows
 from evenhand.errors import InputError
 
-LABELS, PARTITION, PERSONS = "list_attr_celeba.txt", "list_eval_partition.txt", "identity_CelebA.txt"
 IMAGES, ARCHIVE = "img_align_celeba", "img_align_celeba.zip"
 PLACES = ("", "Anno", "Eval", "Img", IMAGES)  # as published, or all in one folder, or unpacked one too deep
 WHERE = (
@@ -28,15 +27,6 @@ WHERE = (
     "mmlab.ie.cuhk.edu.hk/projects/CelebA.html into one folder, and name it by folder=... or call it celeba "
     "inside EVENHAND_DATA"
 )
-
-
-@dataclass(frozen=True)
-class Labels:
-    """The file of every image, the names of the attributes, and codes `[images, attributes]`, 0 or 1."""
-
-    files: tuple[str, ...] = field(repr=False)
-    names: tuple[str, ...]
-    codes: IntArray = field(repr=False)
 
 
 def find_folder(folder: Path | None) -> Path:
@@ -47,6 +37,7 @@ def find_folder(folder: Path | None) -> Path:
             return base
     if folder is not None:
         raise InputError(f"there is no {LABELS} in {folder}; {WHERE}")
+    check_data_folders("CelebA")
     raise InputError(f"CelebA is not here, and its terms do not let a program fetch it. To have it, {WHERE}")
 
 
@@ -58,43 +49,11 @@ def published_file(folder: Path, name: str, wanted_for: str) -> Path:
     return found
 
 
-def read_labels(path: Path) -> Labels:
-    """`list_attr_celeba.txt`: the number of images, the names, then a file and -1 or 1 for each name."""
-    count, header, *lines = (*path.read_text(encoding="utf-8").splitlines(), "", "")
-    lines = [line for line in lines if line.strip()]
-    names, pairs = tuple(header.split()), [(*line.split(None, 1), "")[:2] for line in lines]
-    try:
-        whole = int(count) == len(lines) > 0
-        values = np.loadtxt([rest for _, rest in pairs] if whole else ["0"], dtype=np.int64, ndmin=2)
-        whole = whole and values.shape == (len(lines), len(names))
-    except ValueError:
-        values, whole = np.zeros((0, 0), dtype=np.int64), False
-    if not whole or not np.isin(values, (-1, 1)).all():
-        raise InputError(
-            f"{path} is not as it was published: a line with the number of images, one with the names of the "
-            "attributes, then for each image its file and -1 or 1 for every name"
-        )
-    return Labels(tuple(file for file, _ in pairs), names, (values > 0).astype(np.int64))
-
-
-def read_numbers(path: Path, files: Sequence[str]) -> IntArray:
-    """A whole number for each of the files, from a text with a file and its number on each line."""
-    words = path.read_text(encoding="utf-8").split()
-    try:
-        found = {file: int(number) for file, number in zip(words[::2], words[1::2], strict=True)}
-        return np.array([found[file] for file in files], dtype=np.int64)
-    except (ValueError, KeyError) as error:
-        raise InputError(
-            f"{path} is not as it was published: a file and its number on each line, for all {len(files):,} "
-            f"images of {LABELS} ({error})"
-        ) from error
-
-
 def images_of(folder: Path, files: Sequence[str], size: int) -> Rows:
     """These images, each the square in its middle scaled to `size`: from the folder or the archive."""
     for inner in (f"{IMAGES}/{IMAGES}", IMAGES):
         unpacked = next(
-            (folder / place / inner for place in PLACES if (folder / place / inner).is_dir()), None
+            (folder / place / inner for place in PLACES if _has_something(folder / place / inner)), None
         )
         if unpacked is not None:
             paths = [unpacked / file for file in files]
@@ -112,7 +71,7 @@ class ZipRows:
     """Images in an archive, decoded when they are asked for; the archive is opened once in each process."""
 
     def __init__(self, archive: Path, files: Sequence[str], size: int) -> None:
-        self.archive, self.size = archive, size
+        self.archive, self.size = archive, check_size(size)
         self.shape: tuple[int, ...] = (3, size, size)
         self._lock, self._open = threading.Lock(), dict[int, zipfile.ZipFile]()
         members = {Path(name).name: name for name in self._zip().namelist()}
@@ -131,14 +90,18 @@ class ZipRows:
         """The images with these numbers, `[len(rows), 3, size, size]`, uint8."""
         out = np.empty((len(rows), *self.shape), dtype=np.uint8)
         for place, row in enumerate(rows.tolist()):
-            with self._lock:  # an archive has one place at which it is read
-                stream = io.BytesIO(self._zip().read(self.members[row]))
-            try:
-                out[place] = decode(stream, self.size)
-            except (OSError, SyntaxError, ValueError, pillow().DecompressionBombError) as error:
-                name = f"{self.members[row]} in {self.archive}"
-                raise InputError(f"{name} cannot be read as an image ({error})") from error
+            with told_as_image(f"{self.members[row]} in {self.archive}"):
+                out[place] = decode(self._stream(row), self.size)
         return torch.from_numpy(out)
+
+    def _stream(self, row: int) -> io.BytesIO:
+        try:
+            with self._lock:  # an archive has one place at which it is read
+                return io.BytesIO(self._zip().read(self.members[row]))
+        except (zipfile.BadZipFile, zlib.error) as error:
+            raise InputError(
+                f"{self.members[row]} in {self.archive} is damaged ({error}); fetch the archive again"
+            ) from error
 
     def _zip(self) -> zipfile.ZipFile:
         process = os.getpid()  # a process that was forked off must not share the place at which is read
@@ -152,3 +115,8 @@ class ZipRows:
 
 def _place(folder: Path, name: str) -> Path | None:
     return next((folder / place / name for place in PLACES if (folder / place / name).is_file()), None)
+
+
+def _has_something(folder: Path) -> bool:
+    """Whether a folder has anything in it: one that was left empty must not hide the archive beside it."""
+    return folder.is_dir() and next(folder.iterdir(), None) is not None

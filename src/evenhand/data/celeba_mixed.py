@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +14,9 @@ from evenhand.arrays import IntArray
 from evenhand.data import celeba
 from evenhand.data.cache import Progress, checksums
 from evenhand.data.card import DataCard
-from evenhand.data.celeba_files import LABELS, find_folder, images_of, published_file, read_labels
+from evenhand.data.celeba_files import find_folder, images_of, published_file
 from evenhand.data.celeba_labels import place_of
+from evenhand.data.celeba_texts import LABELS, read_labels, unpublished
 from evenhand.data.encode import check_choice
 from evenhand.data.images import materialise
 from evenhand.data.rebalancing import mixed
@@ -87,7 +88,7 @@ def celeba_mixed(
             for name in sorted(labels.names, key=lambda name: (name != by, name == target))
         ),
         split=_parts(len(order)),
-        card=_card(target, split, checksums({LABELS: path}), knobs),
+        card=_card(target, split, checksums({LABELS: path}), knobs, unpublished({LABELS: path})),
         classes=celeba.LEVELS,
         scaling=Scaling(127.5, 127.5),
     )
@@ -117,8 +118,11 @@ def _held_out(task: Task, validation: float) -> Task:
     return task.with_split(train=rows[: len(rows) - held], validation=rows[len(rows) - held :])
 
 
-def _card(target: str, split: str, files: Mapping[str, str], knobs: Mapping[str, object]) -> DataCard:
-    plain = celeba._card(target, (target,), "official", files, knobs)
+def _card(
+    target: str, split: str, files: Mapping[str, str], knobs: Mapping[str, object],
+    unchecked: Sequence[str] = (),
+) -> DataCard:  # fmt: skip
+    plain = celeba._card(target, (target,), "official", files, knobs, unchecked)
     origin = f"mmlab.ie.cuhk.edu.hk/projects/CelebA.html; {SPLITS[split]}, 40 % / 20 % / 40 %"
     citation = f"{plain.citation} Parts and mixing: {NIFR} ECCV 2020."
     return replace(plain, title="CelebA, mixed", origin=origin, citation=citation)

@@ -170,4 +170,5 @@ def _card(
         ),
         files=files,
         knobs=knobs,
+        unchecked=tuple(name for name, found in files.items() if KNOWN.get(name) != found),
     )

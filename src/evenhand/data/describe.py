@@ -28,6 +28,7 @@ def describe(task: Task) -> dict[str, Any]:
         **{key: getattr(card, key) for key in ("title", "about", "origin", "licence", "citation", "target")},
         "notes": list(card.notes),
         "files": dict(card.files),
+        "unchecked": list(card.unchecked),
         "knobs": {name: _plain(value) for name, value in card.knobs.items()},
         "rows": len(task),
         "inputs": list(task.input_shape),

@@ -60,7 +60,7 @@ def fairface(
     place = Path(folder) if folder is not None else None
     chosen = choose_form(form, place)
     if chosen == "official":
-        faces = read_official(place, size or 64)
+        faces = read_official(place, 64 if size is None else size)
     else:
         if size not in (None, SIZES[chosen]):
             raise InputError(f"the images of form='{chosen}' have {SIZES[chosen]} pixels, not size={size}")
@@ -110,4 +110,5 @@ def _card(target: str, form: str, files: Mapping[str, str], knobs: Mapping[str, 
         ),
         files=files,
         knobs=knobs,
+        unchecked=tuple(files) if form == "official" else (),
     )

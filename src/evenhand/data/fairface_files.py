@@ -10,9 +10,9 @@ import numpy as np
 from torch import Tensor
 
 from evenhand.arrays import IntArray
-from evenhand.data.cache import Progress, Source, data_folders, find, on_disk, sha256
+from evenhand.data.cache import Progress, Source, check_data_folders, data_folders, find, on_disk, sha256
 from evenhand.data.encode import check_choice
-from evenhand.data.fairface_labels import LEVELS, read_labels
+from evenhand.data.fairface_labels import LEVELS, check_once, read_labels
 from evenhand.data.images import EncodedRows, FolderRows, check_present, decode_once
 from evenhand.data.task import Rows
 from evenhand.errors import InputError
@@ -55,6 +55,7 @@ def choose_form(form: str | None, folder: Path | None) -> str:
         return check_choice("form", form, tuple(FORMS))
     if folder is not None or _folders():
         return "official"
+    check_data_folders("FairFace")
     there = [f"form='{name}' ({FORMS[name]})" for name, source in FILES.items() if on_disk(source)]
     choice = f"There is {' and '.join(there)}: choose one; or " if there else "To have them, "
     raise InputError(f"the official images of FairFace are not here. {choice}{WHERE}")
@@ -64,13 +65,16 @@ def read_official(folder: Path | None, size: int) -> Faces:
     """The published folders: images stay files until they are asked for."""
     found = [folder] if folder is not None else _folders()
     if not found:
+        check_data_folders("FairFace")
         raise InputError(f"the official images of FairFace are not here. To have them, {WHERE}")
     names = [_label_file(part) for part in PARTS]
     for name in names:
         if not (found[0] / name).is_file():
             raise InputError(f"there is no {name} in {found[0]}; {WHERE}")
     read = [read_labels(found[0] / name) for name in names]
-    paths = [found[0] / file for files, _ in read for file in files]
+    listed = [file for files, _ in read for file in files]
+    check_once(listed, found[0])
+    paths = [found[0] / file for file in listed]
     check_present(paths)
     codes = {name: np.concatenate([part[name] for _, part in read]) for name in LEVELS}
     sums = {name: sha256(found[0] / name) for name in names}

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from evenhand.data.cache import data_folders
+from evenhand.data.cache import check_data_folders, data_folders
 from evenhand.data.images import EXTENSIONS
 from evenhand.errors import InputError
 
@@ -28,6 +28,7 @@ def named_folder(
     for place in (base / name for base in data_folders() for name in names):
         if place.is_dir():
             return place
+    check_data_folders(title)
     raise InputError(f"{title} is not here, and {why}. To have it, {where}")
 
 

@@ -117,9 +117,10 @@ def _chosen(
         wanted, tables = safe_synsets(root)
     found = {synset: paths for synset, paths in images.items() if synset in wanted}
     if len(found) < 2:
+        names = f"{next(iter(images.values()))[0].name} is there, {next(iter(annotations))} is annotated"
         raise InputError(
             f"{root} has images of {len(images):,} synsets, of which {len(found)} remain with "
-            f"synsets='{synsets}' ({SYNSETS[synsets]}); at least two are needed"
+            f"synsets='{synsets}' ({SYNSETS[synsets]}; {names}); at least two are needed"
         )
     return found, tables
 
@@ -185,4 +186,5 @@ def _card(synsets: str, files: Mapping[str, str], knobs: Mapping[str, object], l
         ),
         files=files,
         knobs=knobs,
+        unchecked=tuple(name for name in files if name != LISTING),
     )

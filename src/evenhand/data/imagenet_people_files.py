@@ -7,8 +7,8 @@ JSON file. What is read, and how sure that is:
 
 Known from programs that read it: a list of objects; `url` is the name of the image, which begins with its
 synset; `gender` is a list of "male", "female" and "unsure", with several where several people are seen.
-Assumed: the other two are alike, under keys that begin with "skin" and "age". A lone text is taken as a list
-of one. The names of the values are taken as they are, whatever they are.
+Assumed: the other two are alike, each under a key that is "skin" or "age" or alone begins with it. A lone
+text is taken as a list of one. The names of the values are taken as they are; what is no text is refused.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def read_annotations(path: Path) -> dict[str, Values]:
     An image that is listed twice has the values of both, like one on which several people are seen.
     """
     try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        entries = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise InputError(f"{path} cannot be read as JSON ({error})") from error
     if not isinstance(entries, list) or not entries:
         raise InputError(f"{path} is not as ImageNet gives it out: {FORM}")
@@ -65,33 +65,49 @@ def read_annotations(path: Path) -> dict[str, Values]:
 def _entry(path: Path, number: int, entry: Any) -> tuple[str, Values]:
     keys = entry if isinstance(entry, dict) else {}
     image = Path(str(keys.get("url", ""))).name
-    chosen = {name: next((key for key in keys if key.lower().startswith(name)), "") for name in ATTRIBUTES}
-    if not SYNSET.match(image) or not all(chosen.values()):
+    chosen = {name: _key(keys, name) for name in ATTRIBUTES}
+    values = {name: _values(keys[key]) for name, key in chosen.items() if key is not None}
+    if not SYNSET.match(image) or any(values.get(name) is None for name in ATTRIBUTES):
         raise InputError(
             f"entry {number} of {path} is not as ImageNet gives it out: {FORM}, not {entry!r:.120}"
         )
-    return image, {name: _values(keys[key]) for name, key in chosen.items()}
+    return image, {name: value for name, value in values.items() if value is not None}
 
 
-def _values(given: Any) -> frozenset[str]:
-    several = given if isinstance(given, list) else [given]
-    return frozenset(str(value).strip().lower() for value in several if value not in (None, ""))
+def _key(keys: Mapping[str, Any], name: str) -> str | None:
+    """The key of that name, or the only one that begins with it; None where that is not one."""
+    found = [key for key in keys if key.lower() == name]
+    found = found or [key for key in keys if key.lower().startswith(name)]
+    return found[0] if len(found) == 1 else None
+
+
+def _values(given: Any) -> frozenset[str] | None:
+    """The values of a list, or a lone one, in small letters; None where one of them is no text."""
+    several = [value for value in (given if isinstance(given, list) else [given]) if value is not None]
+    if not all(isinstance(value, str) for value in several):
+        return None
+    return frozenset(value.strip().lower() for value in several if value.strip())
 
 
 def synset_images(root: Path) -> dict[str, list[Path]]:
     """The images of each synset, `root/images/SYNSET/` or `root/SYNSET/`, in the order of their names."""
     base = root / "images" if (root / "images").is_dir() else root
     folders = sorted(path for path in base.iterdir() if path.is_dir() and SYNSET.fullmatch(path.name))
-    found = {
-        folder.name: sorted(path for path in folder.iterdir() if path.suffix.lower() in EXTENSIONS)
-        for folder in folders
-    }
+    found = {folder.name: sorted(path for path in folder.iterdir() if _is_image(path)) for folder in folders}
     if not any(found.values()):
         raise InputError(
             f"there are no images in {base}/SYNSET/ (such as n10001217/n10001217_1.JPEG); unpack ImageNet's "
             "archive of each synset into a folder of its name"
         )
+    for path in (path for paths in found.values() for path in paths):
+        named = SYNSET.match(path.name)
+        if named and named.group() != path.parent.name:  # its annotation would be used for two images
+            raise InputError(f"{path} is in the folder of another synset; move it to {named.group()}/")
     return {synset: paths for synset, paths in found.items() if paths}
+
+
+def _is_image(path: Path) -> bool:
+    return path.suffix.lower() in EXTENSIONS and path.name[0] != "."  # macOS packs "._" files beside images
 
 
 def safe_synsets(root: Path) -> tuple[set[str], list[Path]]:

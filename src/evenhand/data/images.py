@@ -26,6 +26,7 @@ T = TypeVar("T")
 EXTENSIONS = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"})
 BLOCK = 512  # images between two reports of progress
 MOST_WORKERS = 8
+LARGEST = 4096  # pixels a side: a single batch of more would fill a machine
 _decoded: dict[str, Tensor] = {}  # what `decode_once` decoded last
 
 
@@ -38,12 +39,24 @@ def pillow() -> Any:
     return Image
 
 
+def check_size(size: int) -> int:
+    """The value itself if images can have so many pixels a side.
+
+    >>> check_size(0)
+    Traceback (most recent call last):
+    evenhand.errors.InputError: the knob size=0 must be a whole number of pixels from 1 to 4,096
+    """
+    if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= LARGEST:
+        raise InputError(f"the knob size={size!r} must be a whole number of pixels from 1 to {LARGEST:,}")
+    return size
+
+
 class FolderRows:
     """Images in files, each cut to the square in its middle and scaled to `size` x `size`, RGB."""
 
     def __init__(self, paths: Sequence[Path], size: int) -> None:
         self.paths = paths
-        self.size = size
+        self.size = check_size(size)
         self.shape: tuple[int, ...] = (3, size, size)
 
     def __len__(self) -> int:
@@ -56,7 +69,7 @@ class FolderRows:
         return _decode_all(paths, self._read, self.shape, workers=min(os.cpu_count() or 1, MOST_WORKERS))
 
     def _read(self, path: Path) -> Array:
-        with _told(str(path)):
+        with told_as_image(str(path)):
             return decode(path, self.size)
 
 
@@ -77,12 +90,12 @@ class EncodedRows:
 
     def _read(self, row: int) -> Array:
         stream = self.data[int(self.offsets[row]) : int(self.offsets[row + 1])].tobytes()
-        with _told(f"image {row} of {self.name}"):
+        with told_as_image(f"image {row} of {self.name}"):
             return decode(io.BytesIO(stream))
 
 
 @contextmanager
-def _told(what: str) -> Iterator[None]:
+def told_as_image(what: str) -> Iterator[None]:
     """Whatever Pillow says of a damaged file, with the name of the file."""
     try:
         yield
@@ -112,6 +125,8 @@ def _as_rgb(image: Any) -> Any:
     image = ImageOps.exif_transpose(image)
     if deep:  # 16 bits a pixel: Pillow would clip instead of scaling
         image = pillow().fromarray((np.asarray(image) >> 8).astype(np.uint8))
+    if isinstance(image.info.get("transparency"), bytes):  # of a palette, which Pillow warns of
+        image = image.convert("RGBA")
     return image if image.mode == "RGB" else image.convert("RGB")
 
 

@@ -179,4 +179,5 @@ def _card(
         ),
         files=files,
         knobs=knobs,
+        unchecked=tuple(files),
     )

@@ -123,7 +123,7 @@ class Task:
         names = [attribute.name for attribute in self.attributes]
         if name in names:
             return self.attributes[names.index(name)]
-        near = get_close_matches(name, names, n=3, cutoff=0.4)
+        near = get_close_matches(str(name), names, n=3, cutoff=0.4)
         hint = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else "."
         known = ", ".join(names) or "none"
         raise InputError(f"the task '{self.name}' has no attribute {name!r}{hint} Its attributes: {known}")
@@ -131,6 +131,13 @@ class Task:
     def groups(self, by: Sequence[str] | str | None = None, *, cross_label: bool = False) -> Groups:
         """Groups by some of the attributes (default: all), crossed with the label if asked for."""
         names = [by] if isinstance(by, str) else [a.name for a in self.attributes] if by is None else list(by)
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:  # half of the groups would be of people who cannot be
+            raise InputError(f"groups of the task '{self.name}' name {twice!r} twice; name it once")
+        if not names and not cross_label:
+            raise InputError(
+                f"groups of the task '{self.name}' need at least one attribute; name one in `by`"
+            )
         attributes = [self.attribute(name) for name in names]
         if cross_label:
             if self.multi_label:

@@ -47,12 +47,13 @@ def utkface(
 
     The images are read from `folder`, or `utkface` inside EVENHAND_DATA, whatever folders they are in,
     aligned and cut (`.jpg.chip.jpg`) or as found; what they show is in their names,
-    `[age]_[gender]_[race]_[date&time].jpg`. Names that lack a field are left out: the card says how many.
-    `bands` are the ages at which a band begins (FairFace's by default). There are no published parts: `test`
-    of the images, and `validation` of the others, are drawn by `seed`. Images are cut to the square in their
-    middle and scaled to `size`, when a batch asks for them or, if `resident`, at once. `limit` uses so many
-    of the images; 0: all. `labelled` is the share of training images whose attributes are known; the others
-    have -1 there.
+    `[age]_[gender]_[race]_[date&time].jpg`. Names that lack a field, or tell no age up to 116, are left out:
+    the card says how many. A photograph that is there twice, such as aligned and as found, is refused: it
+    could be in two parts. `bands` are the ages at which a band begins (FairFace's by default). There are no
+    published parts: `test` of the images, and `validation` of the others, are drawn by `seed`. Images are cut
+    to the square in their middle and scaled to `size`, when a batch asks for them or, if `resident`, at once.
+    `limit` uses so many of the images; 0: all. `labelled` is the share of training images whose attributes
+    are known; the others have -1 there.
     """
     check_choice("target", target, ORDER)
     check_labelled(labelled)
@@ -102,7 +103,7 @@ def _card(
     left_out: Sequence[str] = (),
 ) -> DataCard:
     first = ", ".join(left_out[:3])
-    lost = (f"{len(left_out):,} images lack a field in their name and are left out: {first}.",)
+    lost = (f"{len(left_out):,} images do not tell all three by their name and are left out: {first}.",)
     return DataCard(
         title="UTKFace",
         about="Photographs of faces from the web, of people of 0 to 116 years; labels are in the names.",

@@ -45,7 +45,29 @@ def read_names(paths: Sequence[Path], root: Path) -> tuple[list[Path], IntArray,
             f"no file in {root} is named as UTKFace names its images, "
             f"[age]_[gender]_[race]_[date&time].jpg{first}"
         )
+    _check_once([path for path, _ in whole], root)
     return [path for path, _ in whole], np.array([values for _, values in whole], dtype=np.int64), left_out
+
+
+def _check_once(paths: Sequence[Path], root: Path) -> None:
+    """Raise `InputError` where one photograph is there twice: it would be trained on and tested on.
+
+    It happens where aligned images lie beside those as found, or an archive holds a part of itself again.
+    """
+    first: dict[str, Path] = {}
+    twice = [path for path in paths if first.setdefault(_said(path), path) is not path]
+    if twice:
+        again, before = (path.relative_to(root) for path in (twice[0], first[_said(twice[0])]))
+        raise InputError(
+            f"{len(twice):,} images below {root} are there twice, by their names: {again} is {before} again; "
+            "name one of the folders by folder=..., or remove one"
+        )
+
+
+def _said(path: Path) -> str:
+    """The four fields of a name, without what follows them."""
+    found = NAME.match(path.name)
+    return found.group() if found else path.name
 
 
 def band_names(edges: Sequence[int]) -> tuple[str, ...]:
