@@ -116,12 +116,11 @@ def beside_pictures(body: Json) -> Pictures:
 def _pictures(named: Sequence[Named]) -> Pictures:
     """One for each metric and task: their scales differ."""
     found: Pictures = {}
-    for slot, name in SLOTS.items():
-        for track in dict.fromkeys(row["track"] for _, row in named):
+    for slot in SLOTS:
+        for track in dict.fromkeys(row["track"] for _, row in named if row["slot"] == slot):
             own = [(study, row) for study, row in named if (row["slot"], row["track"]) == (slot, track)]
-            title = f"{TITLE}, {track}: {own[0][1]['metric'] if own else name} {ARROWS[slot]}"
-            if own:
-                found[f"added-{_slug(track)}-{slot}"] = title, partial(_drawn, own, title)
+            title = f"{TITLE}, {track}: {own[0][1]['metric']} {ARROWS[slot]}"
+            found[f"added-{_slug(track)}-{slot}"] = title, partial(_drawn, own, title)
     return found
 
 
