@@ -5,12 +5,15 @@ from __future__ import annotations
 import pytest
 import torch
 
+from evenhand.methods.erm import ERM
 from evenhand.methods.group_dro import GroupDRO
 from evenhand.methods.irm import IRM
 from evenhand.methods.jtt import JTT
 from evenhand.methods.resample import Resample
 from evenhand.nets import NetSpec
+from evenhand.records import Out
 from evenhand.train.fit import train_runs
+from evenhand.train.gpu_memory import let_go
 from evenhand.train.recipe import Recipe
 from evenhand.train.runs import Run
 from evenhand.train.streams import Streams
@@ -48,11 +51,37 @@ def test_a_training_ends_where_it_ends_on_the_cpu(kit, method, seeds):
         kit.assert_same(kit.numbers(here, run), moved, 1e-8)
 
 
-def test_rates_of_their_own(kit):
-    rates = {"rate": (0.01, 0.02, 0.03), "weight_decay": (0.0, 0.1, 0.0), "clip": (0.1, 0.0, 1.0)}
+@pytest.mark.parametrize("compile", [False, None], ids=["plain", "as one kernel"])
+def test_rates_of_their_own(kit, compile):
+    numbers = {"rate": (0.01, 0.02, 0.03), "weight_decay": (0.0, 0.1, 0.0), "clip": (0.1, 0.0, 1.0)}
+    rates = numbers | {"compile": compile}
     (here,), (there,) = (trained(kit, GroupDRO(), device, **rates) for device in ("cpu", DEVICE))
     moved = {name: value.cpu() for name, value in kit.numbers(there, 1).items()}
     kit.assert_same(kit.numbers(here, 1), moved, 1e-8)
+
+
+@pytest.mark.skipif(torch.cuda.device_count() < 2, reason="there is one GPU")
+def test_a_gpu_that_is_not_the_current_one(kit):
+    """Steps are recorded there, and not on the current one, where nothing of them would be."""
+    (here,), (there,) = (trained(kit, GroupDRO(), device) for device in ("cpu", "cuda:1"))
+    moved = {name: value.cpu() for name, value in kit.numbers(there, 1).items()}
+    kit.assert_same(kit.numbers(here, 1), moved, 1e-8)
+
+
+class Looking(ERM):
+    """Its loss waits for the GPU to decide by what it finds."""
+
+    def loss(self, nets, batch, state):
+        out = super().loss(nets, batch, state)
+        return out if out.losses["model"].item() > 0 else Out({}, state)
+
+
+def test_a_method_that_looks_is_not_recorded_and_memory_can_be_given_back(kit):
+    (here,), (there,) = (trained(kit, Looking(), device, (0,)) for device in ("cpu", DEVICE))
+    moved = {name: value.cpu() for name, value in kit.numbers(there).items()}
+    kit.assert_same(kit.numbers(here), moved, 1e-8)
+    assert torch.cuda.current_stream() == torch.cuda.default_stream()
+    let_go(torch.device(DEVICE))
 
 
 def test_images_streamed_and_resident(kit):

@@ -4,7 +4,15 @@ import pytest
 import torch
 
 from evenhand.train import gpu_memory
-from evenhand.train.gpu_memory import WAITS, filled_by_others, hold_at_most, let_go, with_room
+from evenhand.train.gpu_memory import (
+    WAITS,
+    filled_by_others,
+    free_for_us,
+    hold_at_most,
+    let_go,
+    with_room,
+)
+from evenhand.train.parts import room
 
 GPU, CPU = torch.device("cuda"), torch.device("cpu")
 GIB = 1 << 30
@@ -72,8 +80,27 @@ def test_a_cpu_has_nothing_to_give_back(gpu):
 
 def test_several_workers_share_a_gpu(monkeypatch):
     held = []
+    monkeypatch.setattr(gpu_memory, "_shares", {})
     monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", lambda *told: held.append(told))
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 3)
     for share, device in ((1.0, GPU), (0.1, CPU), (0.1, GPU), (0.2, torch.device("cuda:1"))):
         hold_at_most(share, device)
     assert held == [(0.1, 3), (0.2, 1)]
+
+
+@pytest.mark.parametrize(
+    ("share", "free", "taken", "left"),
+    [(1.0, 80, 5, 80), (0.1, 80, 0, 10), (0.1, 80, 7, 3), (0.1, 2, 0, 2), (0.1, 80, 11, 0)],
+    ids=["all of it", "a share", "the rest of it", "others hold it", "beyond it"],
+)
+def test_inputs_are_placed_within_the_share(gpu, monkeypatch, share, free, taken, left):
+    """Half of a free GPU is beyond the share of one of nine workers, who would fail for want of memory."""
+    monkeypatch.setattr(gpu_memory, "_shares", {})
+    monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", lambda *told: None)
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: taken * GIB)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    gpu["free"] = free
+    hold_at_most(share, GPU)
+    assert free_for_us(GPU) == free_for_us(torch.device("cuda:0")) == left * GIB
+    assert free_for_us(torch.device("cuda:1")) == free * GIB
+    assert room(GPU) == left * GIB // 2

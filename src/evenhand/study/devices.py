@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 
@@ -29,8 +30,10 @@ class Place:
 
         >>> Place("cuda", ("cuda:0", "cuda:1"), 2, 1).gpu_share, Place("cuda", ("cuda:0",), 9, 1).gpu_share
         (1.0, 0.1)
+        >>> Place("cuda", ("cuda:0", "cuda:1"), 3, 1).gpu_share  # two of the three share a GPU
+        0.45
         """
-        crowd = self.workers / len(self.devices)
+        crowd = math.ceil(self.workers / len(self.devices))
         return 1.0 if crowd <= 1 or self.of_a_cluster else 0.9 / crowd
 
 

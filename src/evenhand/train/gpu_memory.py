@@ -14,12 +14,28 @@ WAITS = (5.0, 20.0, 60.0)  # seconds until work is tried again that found the GP
 
 Made = TypeVar("Made")
 
+_shares: dict[int, float] = {}  # of each GPU, where this program may hold a part only
+
 
 def hold_at_most(share: float, device: torch.device) -> None:
     """Let this program hold no more than a share of a GPU's memory: it then gives back what it only keeps."""
     if device.type == "cuda" and share < 1:
-        number = torch.cuda.current_device() if device.index is None else device.index
+        number = _number(device)
         torch.cuda.set_per_process_memory_fraction(share, number)
+        _shares[number] = share
+
+
+def _number(device: torch.device) -> int:
+    return torch.cuda.current_device() if device.index is None else device.index
+
+
+def free_for_us(device: torch.device) -> int:
+    """Bytes of a GPU that this program can still fill: what is free, and not beyond its share."""
+    free, total = torch.cuda.mem_get_info(device)
+    share = _shares.get(_number(device))
+    if share is None:
+        return int(free)
+    return max(0, min(int(free), int(share * total) - torch.cuda.memory_allocated(device)))
 
 
 def let_go(device: torch.device) -> None:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from evenhand.train.recipe import Recipe
-from evenhand.train.rules import RULES, SLOTS, compiled_rule
+from evenhand.train.rules import SLOTS, rule_of
 
 Number = float | tuple[float, ...]
 
@@ -72,8 +72,7 @@ class Optimizer:
         first = parameters[0]
         rate, decay = self._column("rate", first, factor), self._column("weight_decay", first)
         time = torch.full((), float(self.steps + 1), dtype=torch.float64, device=first.device)
-        name = self.recipe.optimizer
-        rule = compiled_rule(name) if first.is_cuda else RULES[name]
+        rule = rule_of(self.recipe, on_gpu=first.is_cuda)
         for parameter, grad, *moving in zip(parameters, grads, *self.slots.values(), strict=True):
             rule(parameter, grad, moving, rate, decay, time, self.recipe)
 

@@ -14,6 +14,7 @@ from torch import Tensor
 from evenhand.data.task import Scaling, Task
 from evenhand.errors import InputError
 from evenhand.methods.problem import Problem
+from evenhand.train.gpu_memory import free_for_us
 from evenhand.train.inputs import (
     Resident,
     Streamed,
@@ -139,7 +140,7 @@ def same_for_all(rows: Tensor) -> bool:
 
 
 def room(device: torch.device) -> int:
-    """How many bytes of inputs may live on the device: half of what a GPU has free, 4 GiB of main memory."""
+    """How many bytes of inputs may live on the device: half of what we can have of a GPU, 4 GiB of memory."""
     if device.type == "cuda":
-        return int(torch.cuda.mem_get_info(device)[0] // 2)
+        return free_for_us(device) // 2
     return 4 << 30

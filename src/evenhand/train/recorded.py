@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import torch
@@ -20,6 +21,7 @@ from torch.utils._pytree import TreeSpec, tree_flatten, tree_map_only, tree_unfl
 
 from evenhand.train.own_noise import draws_by_itself
 from evenhand.train.stack import Stack
+from evenhand.train.waiting import noted_waits
 
 PLAIN_CALLS = 3
 ATTEMPTS = 3
@@ -36,7 +38,8 @@ class Recorded:
 
     `kept` of the results (the first ones) are the caller's; the others are overwritten by the next call of
     this one, or of another one with the same `pool` of memory. A function that waits for the GPU to decide by
-    what it finds cannot be recorded, and `refused` says so.
+    what it finds cannot be recorded, and `refused` says so. What Python computes is recorded as it was:
+    numbers that change from call to call must be among the inputs, as tensors.
     """
 
     def __init__(self, function: Callable[..., tuple[Any, ...]], kept: int, pool: Any = None) -> None:
@@ -62,7 +65,7 @@ class Recorded:
             self._record()
         self._calls += 1
         if self._graph is None:
-            results = self._function(*self._placed())
+            results = self._called()
         else:
             self._graph.replay()
             results = self._results
@@ -70,35 +73,73 @@ class Recorded:
         return *kept, *results[self._kept :]
 
     def _take(self, leaves: Sequence[Any], form: TreeSpec) -> bool:
-        """Copy the inputs to where the recorded work reads them; not if they are of another kind."""
-        if self._form is None:
-            self._form = form
-            self._inputs = [leaf.detach().clone() if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+        """Copy the inputs to where the recorded work reads them; not if they are of another kind.
+
+        Until something is recorded the kind may change: a state may come back in another order of names.
+        """
+        if form == self._form and all(map(_alike, self._inputs, leaves)):
+            for own, leaf in zip(self._inputs, leaves, strict=True):
+                if isinstance(own, Tensor) and own is not leaf:
+                    own.copy_(leaf)
             return True
-        if form != self._form or not all(map(_alike, self._inputs, leaves)):
+        if self._graph is not None:
             return False
-        for own, leaf in zip(self._inputs, leaves, strict=True):
-            if isinstance(own, Tensor) and own is not leaf:
-                own.copy_(leaf)
+        self._form, self._calls = form, 0
+        self._inputs = [leaf.detach().clone() if isinstance(leaf, Tensor) else leaf for leaf in leaves]
         return True
 
     def _placed(self) -> Any:
         assert self._form is not None
         return tree_unflatten(self._inputs, self._form)
 
+    def _called(self) -> tuple[Any, ...]:
+        """The function's results, plainly; in the last call before it is recorded waits are looked out for.
+
+        Recording what waits would fail, and torch does not get over it: memory stays taken, and older
+        versions can give none back from then on.
+        """
+        if self._calls != PLAIN_CALLS:
+            return self._function(*self._placed())
+        with noted_waits() as waits:
+            results = self._function(*self._placed())
+        if waits:
+            self.refused = f"it waits for the GPU, at {waits[0]}"
+        return results
+
     def _record(self) -> None:
         """Record the function; nothing is computed meanwhile, so that nothing has to be undone."""
+        device = _one_gpu(self._inputs)
+        if device is None:  # a number on the CPU would be recorded as it is now
+            self.refused = "its inputs do not all lie on one GPU"
+            return
         graph = torch.cuda.CUDAGraph()
         try:
-            # other threads of this process may use the GPU meanwhile
-            with torch.cuda.graph(graph, pool=self._pool, capture_error_mode="thread_local"):
+            # A stream of another GPU than the work's would record nothing. Other threads of this process may
+            # use the GPU meanwhile. The stream of before is set here once more: torch forgets it on failure.
+            with (
+                torch.cuda.device(device),
+                torch.cuda.stream(torch.cuda.current_stream(device)),
+                torch.cuda.graph(graph, self._pool, _side_stream(device), capture_error_mode="thread_local"),
+            ):
                 self._results = self._function(*self._placed())
             self._graph = graph
         except RuntimeError as error:
-            torch.cuda.synchronize()
+            torch.cuda.synchronize(device)
             self._results, self._calls, self._failed = (), 0, self._failed + 1
             if self._failed == ATTEMPTS:  # libraries that are loaded meanwhile can spoil one, not all of them
                 self.refused = str(error) or type(error).__name__
+
+
+@cache
+def _side_stream(device: torch.device) -> torch.cuda.Stream:
+    """The stream that work on a GPU is recorded on: one for all, because memory is kept for each stream."""
+    return torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+
+
+def _one_gpu(inputs: Sequence[Any]) -> torch.device | None:
+    """The GPU that all tensors lie on, if there is one."""
+    devices = {leaf.device for leaf in inputs if isinstance(leaf, Tensor)}
+    return devices.pop() if len(devices) == 1 and all(each.type == "cuda" for each in devices) else None
 
 
 def _alike(own: Any, given: Any) -> bool:

@@ -75,6 +75,16 @@ def adadelta(
 RULES: dict[str, Rule] = {"sgd": sgd, "adam": adam, "adamw": adamw, "adadelta": adadelta}
 
 
+def rule_of(recipe: Recipe, *, on_gpu: bool) -> Any:
+    """The formula of a recipe's optimiser; on a GPU as one kernel, unless the recipe forbids compiling.
+
+    >>> rule_of(Recipe(optimizer="sgd", compile=False), on_gpu=True) is sgd
+    True
+    """
+    name = recipe.optimizer
+    return compiled_rule(name) if on_gpu and recipe.compile is not False else RULES[name]
+
+
 @cache
 def compiled_rule(name: str) -> Any:
     """The formula as one kernel."""
