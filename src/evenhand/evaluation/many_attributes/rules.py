@@ -16,8 +16,12 @@ def above(bound: float = 0.0) -> str:
 
 
 def below(bound: float = 0.0) -> str:
-    """The rule that an effect lies below a bound."""
-    return f"is below {bound:g}"
+    """The rule that an effect lies below a bound.
+
+    >>> below(), below(-0.0)
+    ('is below 0', 'is below 0')
+    """
+    return f"is below {bound + 0.0:g}"  # zero has no sign
 
 
 def better(slot: str, by: float = 0.0) -> str:
