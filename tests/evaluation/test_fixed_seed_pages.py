@@ -99,7 +99,7 @@ def test_the_html_page_has_what_the_markdown_page_has():
                     "Which is best", "One seed beside several", "Deterministic mode"):  # fmt: skip
         assert f"<h2>{heading}</h2>" in page, heading
     cells = "".join(f'<td class="num">{x}</td>' for x in (16, 41.3, 36.9, 46.3, 9.4, 2.4))
-    assert f'<th scope="row">S-UC</th>{cells}<td>bird</td><td class="num">18.8</td>' in page
+    assert f'<th scope="row">S-UC</th>{cells}<td class="brief">bird</td><td class="num">18.8</td>' in page
     assert page.count('class="figure wide"') == page.count('class="figure narrow"') == 2 * 3
     assert "<h3>fixed-seed-tiny</h3>" in page
     assert "claims</h2>" in page
