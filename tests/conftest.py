@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import runpy
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -45,6 +46,12 @@ def with_floats(value: Any) -> Any:
     if isinstance(value, list):
         return [with_floats(item) for item in value]
     return NOT_FINITE.get(value, value) if isinstance(value, str) else value
+
+
+@pytest.fixture(scope="session")
+def torchvision() -> Any:
+    """torchvision, or the test is skipped: whichever test of this process asks first."""
+    return runpy.run_path(str(Path(__file__).parent / "nets" / "conftest.py"))["load_torchvision"]()
 
 
 @pytest.fixture(scope="session")

@@ -32,8 +32,3 @@ def load_torchvision() -> ModuleType:
         sys.path.remove(str(beside))
     torchvision.declared_for_tests = library  # a library that nobody holds takes its operators with it
     return torchvision
-
-
-@pytest.fixture(scope="session")
-def torchvision() -> ModuleType:
-    return load_torchvision()

@@ -32,8 +32,7 @@ def test_celeba_is_that_of_tables_4_and_5():
     assert "Departures from S4" in study.about
 
 
-def test_the_third_stage_of_resnet18_is_where_s4_splits():
-    pytest.importorskip("torchvision")
+def test_the_third_stage_of_resnet18_is_where_s4_splits(torchvision):
     from evenhand.nets.registry import NetSpec
 
     assert (

@@ -116,10 +116,10 @@ def test_what_was_frozen_before_stays_so(kit) -> None:
 
 
 @pytest.mark.parametrize("name", NETS)
-def test_the_head_of_every_network_is_what_makes_its_outputs(name) -> None:
+def test_the_head_of_every_network_is_what_makes_its_outputs(name, request) -> None:
     kind = NETS[name]
     if kind.home.startswith("torchvision"):
-        pytest.importorskip("torchvision")
+        request.getfixturevalue("torchvision")
     shape = (3, 32, 32) if "image" in kind.inputs else (6,)
     net = NetSpec(name).build(shape, 5)
     head = head_parameters(net)
@@ -146,8 +146,7 @@ def test_a_network_may_name_its_head() -> None:
         head_parameters(nn.ReLU())
 
 
-def test_the_wide_head_of_wang_is_new_as_a_whole() -> None:
-    pytest.importorskip("torchvision")
+def test_the_wide_head_of_wang_is_new_as_a_whole(torchvision) -> None:
     names = head_parameters(NetSpec("resnet18", head="wang").build((3, 32, 32), 2))
     assert names == {"hidden.weight", "hidden.bias", "last.weight", "last.bias"}
 
