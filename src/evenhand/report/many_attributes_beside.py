@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from evenhand.report.equalized_robustness_tables import ours
@@ -43,28 +43,23 @@ def _theirs(cell: Json) -> str:
 
 def verdicts_table(body: Json) -> Table:
     """Each claim and each study's verdict: what a reader takes in at a glance."""
-    rows = [
-        (row["id"], row["claim"], *(_verdict(found) for found in row["answers"]))
-        for row in body["beside"]["claims"]
-    ]
-    note = "Verdict (trainings); –: not asked. Studies are judged apart."
+    return _claims(body, _verdict, "Verdict (trainings); –: not asked. Studies are judged apart.")
+
+
+def beside_table(body: Json) -> Table:
+    """Each claim as each study answers it, with the number that decides."""
+    note = "Verdict, the first part that decides it with its interval, trainings. Studies are judged apart."
+    return _claims(body, _answer, note)
+
+
+def _claims(body: Json, tell: Callable[[Json | None], str], note: str) -> Table:
+    rows = [(row["id"], row["claim"], *map(tell, row["answers"])) for row in body["beside"]["claims"]]
     heads = ("Claim", "In words", *body["beside"]["studies"])
     return Table("What each study says to each claim", heads, tuple(rows), note)
 
 
 def _verdict(found: Json | None) -> str:
     return UNDEFINED if found is None else f"{found['verdict']} ({found['runs']:,})"
-
-
-def beside_table(body: Json) -> Table:
-    """Each claim as each study answers it, with the number that decides."""
-    rows = [
-        (row["id"], row["claim"], *(_answer(found) for found in row["answers"]))
-        for row in body["beside"]["claims"]
-    ]
-    note = "Verdict, the first part that decides it with its interval, trainings. Studies are judged apart."
-    heads = ("Claim", "In words", *body["beside"]["studies"])
-    return Table("What each study says to each claim", heads, tuple(rows), note)
 
 
 def _answer(found: Json | None) -> str:
