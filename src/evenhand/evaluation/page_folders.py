@@ -9,17 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.errors import InputError
+from evenhand.evaluation import published_study
 from evenhand.evaluation.claims import refuse_small
 from evenhand.study.store import Store
+from evenhand.study.store_open import FILE as STORE
 
 Compute = Callable[[Store, Callable[[str], None]], dict[str, Any]]
 Body = dict[str, Any]
+Inside = Callable[[Body, Body], str]  # (all studies, one of them) -> its folder in `--out`
+FOLDERS = "folders of studies: each holds study.sqlite, or the study.json that --page published"
 
 
 def page_parser(program: str) -> argparse.ArgumentParser:
     """The arguments of a program that writes what studies say into a page, one file of HTML, or both."""
     parser = argparse.ArgumentParser(prog=f"python -m {program}")
-    parser.add_argument("folders", type=Path, nargs="+", help="folders of studies: each holds study.sqlite")
+    parser.add_argument("folders", type=Path, nargs="+", help=FOLDERS)
     parser.add_argument("--page", type=Path, help="Markdown page with the two markers")
     parser.add_argument("--out", type=Path, help="folder for tables, figures and pictures")
     parser.add_argument("--html", type=Path, help="file for everything as one page, pictures inside")
@@ -50,24 +54,47 @@ def write_asked(
     body: Body,
     write_page: Callable[[Body, Path, Path], list[Path]],
     render: Callable[[Body], str],
+    inside: Inside,
 ) -> list[Path]:
     """Write the page, with its files beside it unless `--out` says where, and the HTML, as asked for."""
     from evenhand.report.marked_page import written
 
     found: list[Path] = []
     if chosen.page:
-        found += write_page(body, chosen.page, chosen.out or chosen.page.with_suffix(""))
+        folder = chosen.out or chosen.page.with_suffix("")
+        found += write_page(body, chosen.page, folder) + publish_studies(body, folder, inside)
     if chosen.html:
         found.append(written(chosen.html, render(body)))
     return found
 
 
-def read_studies(folders: Sequence[Path], compute: Compute, *, whole: bool) -> list[dict[str, Any]]:
-    """What is computed of each folder's runs; `whole` refuses studies in small, which answer no claim."""
-    return [_read(folder, compute, whole) for folder in folders]
+def publish_studies(body: Body, folder: Path, inside: Inside) -> list[Path]:
+    """Write every study as study.json beside its tables, so that the page can be written without its store.
+
+    Not into the folder of a store: that needs none, and its report has a file of this name.
+    """
+    places = [(study, folder / inside(body, study)) for study in body["studies"]]
+    return [
+        published_study.publish(study, body["kind"], own)
+        for study, own in places
+        if not (own / STORE).exists()
+    ]
 
 
-def _read(folder: Path, compute: Compute, whole: bool) -> dict[str, Any]:
+def read_studies(folders: Sequence[Path], compute: Compute, kind: str, *, whole: bool) -> list[Body]:
+    """What is computed of each folder's runs, or was and is published there; a store comes first.
+
+    `whole` refuses studies in small, which answer no claim.
+    """
+    return [_read(folder, compute, kind, whole) for folder in folders]
+
+
+def _read(folder: Path, compute: Compute, kind: str, whole: bool) -> Body:
+    if (folder / published_study.FILE).is_file() and not (folder / STORE).exists():
+        study = published_study.read_published(folder, kind)
+        if whole:
+            refuse_small({"name": study["name"], "smoke": None if study["small"] else {}})
+        return study
     with Store.open(folder, readonly=True) as store:
         if whole:
             refuse_small(store.study())

@@ -72,7 +72,21 @@ def inside(body: Json, study: Json, one: Json) -> str:
     >>> inside({"studies": [study]}, study, two), inside({"studies": [{"sets": [one]}]}, study, one)
     ('fixed-seed-standins/adult-sex', '')
     """
-    if sum(len(each["sets"]) for each in body["studies"]) == 1:
+    if _alone(body):
         return ""
     plain = re.sub(r"[^\w.]+", "-", one["name"]).strip("-")
     return "/".join(part for part in (study["name"], plain) if part)
+
+
+def study_folder(body: Json, study: Json) -> str:
+    """The folder of a study, in which those of its sets are: none where there is a single set.
+
+    >>> one, two = {"name": "a", "sets": [{}]}, {"name": "b", "sets": [{}]}
+    >>> study_folder({"studies": [one, two]}, two), study_folder({"studies": [one]}, one)
+    ('b', '')
+    """
+    return "" if _alone(body) else str(study["name"])
+
+
+def _alone(body: Json) -> bool:
+    return sum(len(each["sets"]) for each in body["studies"]) == 1

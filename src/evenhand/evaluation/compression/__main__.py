@@ -2,7 +2,8 @@
 
 `--html` writes everything as one self-contained page, the pictures of exemplars inside. `--page` writes what
 the studies say between the markers of a page, and its tables, figures and pictures into `--out` (a folder for
-each study in it; beside the page, of its name, unless given).
+each study in it; beside the page, of its name, unless given), with a study.json of each, pictures inside; a
+folder that holds one can be given in place of a store.
 `--claims` fills the rows of a claims file, each from the study that the file names for it.
 """
 
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evenhand.evaluation.claims import update
-from evenhand.evaluation.compression.study import compute, together
+from evenhand.evaluation.compression.study import KIND, compute, together
 from evenhand.evaluation.many_attributes.claims import answers
 from evenhand.evaluation.page_folders import page_parser, read_studies, run_program, write_asked
 
@@ -27,8 +28,8 @@ def _write(chosen: argparse.Namespace) -> list[Path]:
     from evenhand.report.compression import render
     from evenhand.report.compression_files import write_page
 
-    body = together(read_studies(chosen.folders, compute, whole=bool(chosen.claims)))
-    written = write_asked(chosen, body, write_page, render)
+    body = together(read_studies(chosen.folders, compute, KIND, whole=bool(chosen.claims)))
+    written = write_asked(chosen, body, write_page, render, lambda _, study: str(study["name"]))
     if chosen.claims:
         update(chosen.claims, answers(body, chosen.claims))
     return written

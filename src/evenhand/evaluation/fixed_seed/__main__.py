@@ -2,8 +2,9 @@
 
 `--html` writes everything as one self-contained page. `--page` writes what the studies say between the
 markers of a page, and its tables and figures into `--out` (a folder beside the page, of its name, unless
-given). `--benchmark` names the file of `benchmarks/deterministic_mode.py`, which is told beside. `--claims`
-fills S0.12 to S0.15 of a claims file; studies in small answer none.
+given), with a study.json of each study; a folder that holds one can be given in place of a store.
+`--benchmark` names the file of `benchmarks/deterministic_mode.py`, which is told beside. `--claims` fills
+S0.12 to S0.15 of a claims file; studies in small answer none.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from evenhand.evaluation.claims import update
 from evenhand.evaluation.fixed_seed.benchmark import read_benchmark
 from evenhand.evaluation.fixed_seed.claims import answers
 from evenhand.evaluation.fixed_seed.paper import with_answers
-from evenhand.evaluation.fixed_seed.study import compute, together
+from evenhand.evaluation.fixed_seed.study import KIND, compute, together
 from evenhand.evaluation.page_folders import page_parser, read_studies, run_program, write_asked
 
 
@@ -28,12 +29,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _write(chosen: argparse.Namespace) -> list[Path]:
-    from evenhand.report.fixed_seed_files import write_page
+    from evenhand.report.fixed_seed_files import study_folder, write_page
     from evenhand.report.fixed_seed_page import render
 
     bench = read_benchmark(chosen.benchmark) if chosen.benchmark else None
-    body = together(read_studies(chosen.folders, compute, whole=bool(chosen.claims)), bench)
-    written = write_asked(chosen, body, write_page, lambda found: render(with_answers(found)))
+    body = together(read_studies(chosen.folders, compute, KIND, whole=bool(chosen.claims)), bench)
+    written = write_asked(chosen, body, write_page, lambda found: render(with_answers(found)), study_folder)
     if chosen.claims:
         update(chosen.claims, answers(body))
     return written

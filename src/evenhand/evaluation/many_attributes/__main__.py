@@ -2,8 +2,9 @@
 
 Without `--page`: paper.html, tables and figures of all studies given, in the first folder or where `--out`
 says. With it: the text between the markers of that page, and the figures and tables that it links, in `--out`
-(a folder beside the page, of its name, unless given). `--claims` fills the rows of a claims file, each from
-the study that the file names for it.
+(a folder beside the page, of its name, unless given), with a study.json of each study; a folder that holds
+one can be given in place of a store. `--claims` fills the rows of a claims file, each from the study that the
+file names for it.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from typing import Any
 from evenhand.errors import InputError
 from evenhand.evaluation.claims import update
 from evenhand.evaluation.many_attributes.claims import answers
-from evenhand.evaluation.many_attributes.study import compute, together
-from evenhand.evaluation.page_folders import read_studies, tell_written
+from evenhand.evaluation.many_attributes.study import KIND, compute, together
+from evenhand.evaluation.page_folders import FOLDERS, publish_studies, read_studies, tell_written
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write what is asked for; 2 if something given was wrong."""
     parser = argparse.ArgumentParser(prog="python -m evenhand.evaluation.many_attributes")
-    parser.add_argument("folders", type=Path, nargs="+", help="folders of studies: each holds study.sqlite")
+    parser.add_argument("folders", type=Path, nargs="+", help=FOLDERS)
     parser.add_argument("--page", type=Path, help="Markdown page whose text between markers is written")
     parser.add_argument("--out", type=Path, help="folder for what is written besides")
     parser.add_argument("--claims", help="claims file whose rows are filled from the runs")
     chosen = parser.parse_args(arguments)
     try:
-        studies = read_studies(chosen.folders, compute, whole=bool(chosen.claims))
+        studies = read_studies(chosen.folders, compute, KIND, whole=bool(chosen.claims))
         body = together(studies)
         written = _write(body, chosen.page, chosen.out or _beside(chosen))
         if chosen.claims:
@@ -49,8 +50,12 @@ def _beside(chosen: argparse.Namespace) -> Path:
 
 def _write(body: dict[str, Any], page: Path | None, out: Path) -> list[Path]:
     from evenhand.report.many_attributes_files import write_page, write_paper
+    from evenhand.report.many_attributes_names import inside
 
-    return write_page(body, page, out) if page else write_paper(body, out)
+    if page is None:
+        return write_paper(body, out)
+    several = len(body["studies"]) > 1
+    return write_page(body, page, out) + publish_studies(body, out, lambda _, study: inside(study, several))
 
 
 if __name__ == "__main__":
