@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,7 +21,7 @@ BEGIN, END = marks_of(NAME)
 
 
 def write_page(body: Json, page: Path, folder: Path) -> list[Path]:
-    """Write the text between the markers of the page, and its tables, figures and numbers into a folder."""
+    """Write the text between the markers of the page, and its tables and figures into a folder."""
 
     def linked(study: Json, one: Json, name: str) -> str:
         return link(folder / inside(body, study, one) / name, page)
@@ -36,8 +35,6 @@ def write_page(body: Json, page: Path, folder: Path) -> list[Path]:
     if body["ratios"]:
         texts[folder / "one-seed-beside-several.csv"] = to_csv(ratio_table(body["ratios"]))
     texts[folder / "overview.csv"] = to_csv(overview_table(body))
-    numbers = json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False)
-    texts[folder / "fixed-seed.json"] = numbers + "\n"
     return [written(path, text) for path, text in texts.items()]
 
 

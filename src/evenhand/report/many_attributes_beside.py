@@ -38,6 +38,13 @@ def paper_table(one: Json) -> Table:
 
 
 def _theirs(cell: Json) -> str:
+    """The paper's number, with its deviation where it prints one.
+
+    >>> _theirs({"printed": 0.9125, "printed_std": None}), _theirs({"printed": None, "printed_std": None})
+    ('0.912', '–')
+    """
+    if cell["printed_std"] is None:
+        return number(cell["printed"])
     return ours({"mean": cell["printed"], "std": cell["printed_std"]})
 
 

@@ -66,10 +66,12 @@ def study_parts(study: Json, link: Link, several: bool) -> list[str]:
     if over_all(study):
         pictures = _shown(study, added_pictures(study), link)
         parts += [f"#### {TITLE}", to_markdown(added_table(study)), _folded("Pictures", *pictures)]
-    scopes = [row for row in study["ranks"] if row["scope"] == study["ranks"][0]["scope"]]
-    diagrams = [f"![{rank_title(study, row)}]({link(study, rank_file(row) + '.svg')})" for row in scopes]
-    parts += ["#### Ranks", *diagrams, _folded("Ranks in numbers", to_markdown(ranks_table(study)))]
-    parts += ["#### What explains a method's result", to_markdown(explained_table(study))]
+    if study["ranks"]:
+        scopes = [row for row in study["ranks"] if row["scope"] == study["ranks"][0]["scope"]]
+        diagrams = [f"![{rank_title(study, row)}]({link(study, rank_file(row) + '.svg')})" for row in scopes]
+        parts += ["#### Ranks", *diagrams, _folded("Ranks in numbers", to_markdown(ranks_table(study)))]
+    if study["explained"]:
+        parts += ["#### What explains a method's result", to_markdown(explained_table(study))]
     return [*parts, "#### The paper's figures", _folded("All figures", *_figures(study, link))]
 
 

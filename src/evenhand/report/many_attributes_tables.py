@@ -21,8 +21,8 @@ def tables(study: Json) -> dict[str, Table]:
     return {
         **{one["file"]: figure_table(one) for one in study["figures"]},
         "methods": methods_table(study),
-        "ranks": ranks_table(study),
-        "explained": explained_table(study),
+        **({"ranks": ranks_table(study)} if study["ranks"] else {}),
+        **({"explained": explained_table(study)} if study["explained"] else {}),
         **({"added": added_numbers(study)} if study["added"] else {}),
         "claims": claims_table(study["findings"]),
         "runs": spread_table([*study["runs"], *study["runs_by_structure"]]),

@@ -51,7 +51,9 @@ class Evidence:
         """One method less another, by structure and seed; nothing where either was not run."""
         found: dict[tuple[str, int], float] = {}
         for structure in where:
-            first, second = (self.values(structure, method, slot) for method in (one, other))
+            first, second = (self.runs.values(structure, method, slot) for method in (one, other))
+            if first.keys() & second.keys():
+                self.asked |= {(structure, one), (structure, other)}
             found |= {(structure.name, seed): first[seed] - second[seed] for seed in first if seed in second}
         return found
 

@@ -26,7 +26,8 @@ def figures(runs: Runs) -> list[Json]:
 
 
 def _of_track(runs: Runs, track: tuple[str, str]) -> Iterator[Json]:
-    where = [structure for structure in runs.of(track) if not structure.swapped]
+    own = runs.of(track)
+    where = [structure for structure in own if not structure.swapped] or own
     name, main = runs.track_name(track), runs.main
     count = f"{len(where)} structure{'s' if len(where) != 1 else ''}"
     yield _figure(runs, 2, name, f"averages over {count}", where, bars(runs, where, main))

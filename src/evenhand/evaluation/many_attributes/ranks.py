@@ -19,6 +19,7 @@ from evenhand.statistics.ranks import average_ranks, method_ranks
 
 ALL = "all tasks"
 OFTEN = 0.9  # of the problems that a method must have a number on to be ranked
+FEWEST = 2  # problems: over one a mean rank is only an order
 WEIGHTING = "w-erm"
 
 
@@ -75,7 +76,7 @@ def rank_rows(runs: Runs) -> list[dict[str, Any]]:
     for scope, where in scopes.items():
         for slot in SLOTS:
             methods, table = means_table(runs, where, slot)
-            if len(methods) < 2:
+            if len(methods) < 2 or len(method_ranks(table, BETTER[slot])) < FEWEST:
                 continue
             names = [runs.shown(name) for name in methods]
             ranked = rank_methods(table, names, BETTER[slot]).to_dict()

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.arrays import FloatArray
 from evenhand.evaluation.many_attributes.layout import (
     CELLS,
     GROUPS,
@@ -168,9 +169,16 @@ class Runs:
         if choice is None:
             return {}
         key = structure.key(slot)
-        rows = choice.per_metric.get(key, choice).rows
-        found, seeds = self.frame.values(PART, key), self.frame.columns["seed"]
-        return {int(seeds[row]): float(found[row]) for row in rows.tolist() if np.isfinite(found[row])}
+        return self._by_seed(choice.per_metric.get(key, choice), self.frame.values(PART, key))
+
+    def under(self, structure: Structure, method: str, shift: tuple[str, float], key: str) -> BySeed:
+        """A metric of every seed under a shift, the mean over its draws; nothing where there is no run."""
+        choice = self._choices.get((self._number[structure.name], method))
+        return {} if choice is None else self._by_seed(choice, self.frame.mean_over_draws(*shift, key))
+
+    def _by_seed(self, choice: Choice, found: FloatArray) -> BySeed:
+        seeds = self.frame.columns["seed"]
+        return {int(seeds[row]): float(found[row]) for row in choice.rows.tolist() if np.isfinite(found[row])}
 
     def mean(self, structure: Structure, method: str | None, slot: str) -> float:
         """The mean over seeds; NaN without a run."""

@@ -16,6 +16,7 @@ from evenhand.evaluation.many_attributes.figures import figures
 from evenhand.evaluation.many_attributes.findings import findings
 from evenhand.evaluation.many_attributes.layout import MARGIN, NAMES, PERFORMANCE, SLOTS
 from evenhand.evaluation.many_attributes.printed import paper_tables
+from evenhand.evaluation.many_attributes.printed_shift import shift_tables
 from evenhand.evaluation.many_attributes.ranks import rank_rows
 from evenhand.evaluation.many_attributes.runs import Runs
 from evenhand.evaluation.many_attributes.spread import overall_lines, structure_lines
@@ -66,7 +67,7 @@ def compute(store: Any, tell: Progress = lambda words: None) -> Json:
         raise InputError("no run of this study is done: there is nothing to show in the shape of S1")
     tell("ranks and figures")
     body = {**_head(runs), "ranks": rank_rows(runs), "figures": figures(runs),
-            "explained": explained_rows(Evidence(runs)), "tables": paper_tables(runs),
+            "explained": explained_rows(Evidence(runs)), "tables": [*paper_tables(runs), *shift_tables(runs)],
             "added": added_rows(runs),
             "runs": overall_lines(runs), "runs_by_structure": structure_lines(runs)}  # fmt: skip
     tell("answering the paper's claims")
