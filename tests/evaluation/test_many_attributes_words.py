@@ -43,6 +43,89 @@ def test_what_explains_the_variation():
     assert "leaves 0 out in 4 of 6" in PAGE
 
 
+# -- a larger network, wrong group labels, the printed tables ----------------------------------------------
+def means(study, task):
+    """The means in the methods' table of a study: performance, bias amplification, intersectional bias."""
+    text = (RESULTS / study / "methods.csv").read_text("utf-8")
+    rows = [row for row in csv.reader(text.splitlines()) if row[0] == task]
+    return {row[1]: [cell.split(" ")[0] for cell in row[2:5]] for row in rows}
+
+
+def test_a_larger_network_keeps_the_order():
+    many, one = (means("many-attributes-resnet", f"{task}, resnet18") for task in ("multi", "single"))
+    told = [many[name][0] for name in ("U-ERM", "WA-GDRO", "Ind", "UWA-JTT", "W-ERM")]
+    assert (
+        "mAP {} with ERM, {} with Group DRO, {} with Ind, {} with Just Train Twice and {} with W-ERM".format(
+            *told
+        )
+        in PAGE
+    )
+    small = means("many-attributes-resnet", "multi, convnet")
+    at_32 = mean_over_structures("U-ERM")
+    assert f"(mAP of ERM {small['U-ERM'][0]}) than at 32 ({at_32:.3f})" in PAGE
+    assert min(small, key=lambda name: float(small[name][0])) == "W-ERM"
+    assert f"the lowest there as well ({small['W-ERM'][0]})" in PAGE
+    ordered = sorted(float(cells[0]) for cells in one.values())
+    assert f"({ordered[0]:.3f} to {ordered[-1]:.3f}), W-ERM the lowest" in PAGE
+    assert float(one["W-ERM"][0]) == ordered[0]
+    assert min(one, key=lambda name: float(one[name][2])) == "W-ERM"
+    assert f"({one['W-ERM'][2]} against ERM's {one['U-ERM'][2]})" in PAGE
+
+
+def test_wrong_group_labels():
+    wrong, right = means("label-noise", "multi"), means("label-noise", "multi, clean")
+    told = f"W-ERM has mAP {wrong['W-ERM'][0]}, on the same faces with right ones {right['W-ERM'][0]}"
+    assert f"{told}; ERM has {wrong['U-ERM'][0]} on both." in PAGE
+    assert wrong["U-ERM"][0] == right["U-ERM"][0]
+    wrong, right = means("label-noise", "single"), means("label-noise", "single, clean")
+    assert f"One label: {wrong['W-ERM'][0]} against {right['W-ERM'][0]}." in PAGE
+    text = (RESULTS / "label-noise" / "claims.csv").read_text("utf-8")
+    row = next(csv.DictReader(text.splitlines()))
+    assert f"cannot be told ({row['Effect']}, {row['Interval']})" in PAGE
+    text = (RESULTS / "label-noise" / "explained.csv").read_text("utf-8")
+    rows = list(csv.DictReader(text.splitlines()))
+    more = sum(float(row["R² by ERM's own"]) > float(row["R² by attributes"]) for row in rows)
+    assert f"in {more} of {len(rows)} of `label-noise`" in PAGE
+
+
+def test_the_printed_tables_on_drawn_faces():
+    four = means("replications-faces", "table 4, convnet")
+    told = f"({four['U-SD'][2]} and {four['W-ERM'][2]}, ERM {four['U-ERM'][2]})"
+    assert told in PAGE
+    assert f"is close to ERM ({four['WA-GDRO'][2]})" in PAGE
+    for net in ("convnet", "resnet18"):
+        five = means("replications-faces", f"table 5, {net}")
+        for place in (1, 2):
+            values = {name: float(cells[place].replace("−", "-")) for name, cells in five.items()}
+            assert min(values, key=values.get) == "UWA-JTT"
+    six = means("replications-faces", "table 6, convnet")
+    ind, weighted = six["Ind"], six["W-ERM"]
+    assert f"({ind[2]} and {weighted[2]}, {ind[1]} and {weighted[1]})" in PAGE
+    assert f"(mAP {six['A-Cens'][0]}, S1 0.770)" in PAGE
+    assert six["Ind"][1:] == six["ind-sum-prob"][1:]
+
+
+def test_what_is_too_easy():
+    swapped = [means("replications-faces", f"table 5 swapped, {net}") for net in ("convnet", "resnet18")]
+    read = [float(cells[0]) for one in swapped for cells in one.values()]
+    assert f"in {min(read):.3f} to {max(read):.3f} of the faces" in PAGE
+    files = sorted((RESULTS / "replications-faces").glob("table-?-of-s4-*.csv"))
+    tables = [list(csv.DictReader(path.read_text("utf-8").splitlines())) for path in files]
+    assert len(tables) == 4
+    accuracies = [float(row["accuracy"].split()[0]) for rows in tables for row in rows]
+    assert f"Attractive in {min(accuracies):.3f} to {max(accuracies):.3f}" in PAGE
+    gaps = [float(row["ΔEO"].split()[0]) for rows in tables for row in rows if row["Method"] == "U-ERM"]
+    assert f"is {min(gaps):.3f} to {max(gaps):.3f} where S4 prints 0.43 and 0.44" in PAGE
+    for rows in tables:
+        own = {row["Method"]: row for row in rows}
+        if "cuma" in own:
+            for column in ("ΔEO", "ΔEO, gaussian 0.08", "ΔEO, impulse 0.03"):
+                larger, plain = (float(own[name][column].split()[0]) for name in ("cuma", "U-ERM"))
+                assert larger > plain
+            told = tuple(own[name]["accuracy"].split()[0] for name in ("cuma", "U-ERM"))
+            assert "({} against {})".format(*told) in PAGE
+
+
 # -- scarce and plentiful group labels ---------------------------------------------------------------------
 def added(study, task, pair, metric):
     rows = list(csv.DictReader((RESULTS / f"{study}-labels" / "added.csv").read_text("utf-8").splitlines()))
