@@ -40,6 +40,8 @@ def driver(tmp_path_factory):
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     service = Service(str(DRIVER))
     opened = webdriver.Chrome(service=service, options=options)
+    # a window that has not the focus, as some headless ones start, tells its page of no focus
+    opened.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
     yield opened
     opened.quit()
     shutil.rmtree(profile, ignore_errors=True)

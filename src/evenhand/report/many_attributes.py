@@ -25,7 +25,7 @@ from evenhand.report.many_attributes_tables import (
     methods_table,
     ranks_table,
 )
-from evenhand.report.many_attributes_words import RULE, margins, sentences, state, unfinished
+from evenhand.report.many_attributes_words import RULE, in_brief, margins, sentences, state, unfinished
 from evenhand.report.paper_page import told_table as told
 from evenhand.report.spread_table import spread_view
 from evenhand.report.study_tables import Table
@@ -42,9 +42,9 @@ def render(body: Json) -> str:
         "many_attributes.html.j2",
         paper=body,
         title=body["title"],
-        state=" ".join(state(study) for study in body["studies"]),
+        states=[state(study) for study in body["studies"]],
         unfinished=" ".join(filter(None, (unfinished(study) for study in body["studies"]))),
-        sentences=[sentence for study in body["studies"] for sentence in sentences(study)],
+        sentences=in_brief(body) if several else sentences(body["studies"][0]),
         rule=f"{RULE} {margins(body)}",
         beside=[told(verdicts_table(body)), told(beside_ranks_table(body))] if several else [],
         together=_added([beside_added_table(body)] if shared(body) else [], beside_pictures(body)),
@@ -58,6 +58,7 @@ def _study(study: Json, place: int, several: bool) -> dict[str, Any]:
     first = study["ranks"][0]["scope"] if study["ranks"] else ""
     return {
         "id": f"study-{place}", "name": study["name"], "about": study["about"],
+        "sentences": sentences(study) if several else [],
         "findings": [{**found, "table": told(claims_table([found]))} for found in study["findings"]],
         "methods": told(methods_table(study)), "ranks": told(ranks_table(study)),
         "explained": told(explained_table(study)),

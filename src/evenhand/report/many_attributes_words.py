@@ -43,8 +43,8 @@ def state(study: Json) -> str:
     return f"{study['name']}: {runs}; {', '.join(counts)}."
 
 
-def _many(n: int, thing: str) -> str:
-    return f"{n:,} {thing}{'s' if n != 1 else ''}"
+def _many(n: int, thing: str, ending: str = "s") -> str:
+    return f"{n:,} {thing}{ending if n != 1 else ''}"
 
 
 def unfinished(study: Json) -> str:
@@ -62,6 +62,22 @@ def sentences(study: Json) -> list[str]:
     return [
         told for told in (_claims(study), claims_by_verdict(study), _ranks(study), _explained(study)) if told
     ]
+
+
+def in_brief(body: Json) -> list[str]:
+    """The findings of several studies: one sentence, then one for each; the rest stands with the study.
+
+    >>> found = [{"id": "S1.7", "verdict": "holds"}]
+    >>> studies = [{"name": name, "findings": found} for name in ("one", "two")]
+    >>> in_brief({"studies": studies})[::2]
+    ['2 studies were asked 1 claim of the paper, each what its runs can answer, and are judged apart.',
+     'two: Holds: S1.7.']
+    """
+    studies = body["studies"]
+    asked = len({found["id"] for study in studies for found in study["findings"]})
+    lead = f"{_many(len(studies), 'studies', '')} were asked {_many(asked, 'claim')} of the paper, each what "
+    return [f"{lead}its runs can answer, and are judged apart.",
+            *(f"{study['name']}: {claims_by_verdict(study)}" for study in studies)]  # fmt: skip
 
 
 def _claims(study: Json) -> str:

@@ -84,13 +84,16 @@ def r2(x: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def explained_rows(e: Evidence) -> list[dict[str, Any]]:
-    """For each task, metric: mean R^2 by ERM's own and by the number of attributes, and their difference."""
+    """For each task, metric: mean R^2 by ERM's own and by the number of attributes, and their difference.
+
+    Nothing where that number is the same on all structures: it explains nothing there.
+    """
     found = []
     for track in e.runs.tracks:
         for slot in SLOTS:
             where = [structure for structure in e.runs.of(track) if not structure.swapped]
             own, size, rest, kept = tables(e, where, slot)
-            if kept < 3:
+            if kept < 3 or np.ptp(size) == 0:
                 continue
             every = np.arange(kept)[None]
             part = judged([_asked(e, track, slot)])[0]

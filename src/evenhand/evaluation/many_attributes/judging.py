@@ -109,11 +109,14 @@ def resampled(
 ) -> Asked:
     """A statistic of n structures with its percentile bootstrap interval; `statistic` takes places `[B, n]`.
 
-    Draws in which it is undefined are left out; if more than half are, or for n < 6, there is no interval.
+    Draws in which it is undefined are left out; if more than half are, or for n < 6, there is no interval. A
+    statistic that is undefined itself has nothing behind it.
     """
 
     def measure(level: float) -> tuple[float, float, float, int]:
         effect = float(statistic(np.arange(n)[None])[0]) if n else NAN
+        if not np.isfinite(effect):
+            return NAN, NAN, NAN, 0
         if n < FEWEST:
             return effect, NAN, NAN, count
         drawn = statistic(np.random.default_rng(SEED).integers(0, n, size=(DRAWS, n)))
