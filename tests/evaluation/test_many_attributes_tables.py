@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from evenhand.evaluation.many_attributes import compute, paper, together
+from evenhand.report.many_attributes import render
 from evenhand.report.many_attributes_beside import paper_tables
 from evenhand.report.many_attributes_markdown import results_markdown
 from evenhand.report.many_attributes_tables import methods_table, tables
+from evenhand.report.many_attributes_words import in_brief, sentences
 
 world = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("many_attributes_world.py"))))
 
@@ -39,6 +41,30 @@ def test_one_problem_has_no_ranks_and_nothing_that_explains(tmp_path):
     html = (tmp_path / "paper.html").read_text(encoding="utf-8")
     assert "Table 4 in shape" in html
     assert "R² by attributes" not in html
+
+
+def test_nothing_is_asked_of_the_number_of_attributes_where_it_is_one():
+    problems = [("single", f"{name} 3", [f"{name}{i}" for i in range(3)]) for name in ("a", "b", "c", "d")]
+    rng = np.random.default_rng(0)
+    level = {grouping: rng.uniform() for _, grouping, _ in problems}
+
+    def number(task, grouping, k, method, seed):
+        return [level[grouping] + 0.01 * rng.normal(), rng.normal(), rng.normal(), 0.5]
+
+    study = compute(world.plant("mine", problems, ("erm", "w-erm"), number, claims=("S1.2",)))
+    assert study["explained"] == []
+    assert not {"S1.10", "S1.11"} & {found["id"] for found in study["findings"]}
+    assert "R²" not in " ".join(sentences(study))
+
+
+def test_several_studies_are_told_in_brief():
+    body = together([compute(world.replications()), compute(world.scarce())])
+    lead, *each = in_brief(body)
+    assert lead.startswith("2 studies were asked 9 claims of the paper")
+    assert [told.split(":")[0] for told in each] == ["replications-faces", "scarce-labels"]
+    html = render(body)
+    assert lead in html
+    assert "What was run, study by study" in html
 
 
 def test_only_runs_that_decide_are_counted_behind_a_claim():
