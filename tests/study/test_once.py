@@ -287,7 +287,7 @@ def test_problems_of_the_same_trainings_are_one_to_a_verdict(tmp_path):
     assert any(note.startswith("runs of erm, jtt stand for several groupings each") for note in body["notes"])
 
 
-def test_metrics_of_scores_are_published_and_their_loss_is_told(tmp_path):
+def test_metrics_of_scores_are_published_and_taken_over(tmp_path):
     study = two_trained_once(GROUPINGS[:1], report=ReportSpec(("map",), base="erm"), score_bins=60)
     run_study(study, Options(out=str(tmp_path / "one"), device="cpu", backend="inline"))
     with Store.open(tmp_path / "one", readonly=True) as store:
@@ -298,9 +298,9 @@ def test_metrics_of_scores_are_published_and_their_loss_is_told(tmp_path):
     reuse = str(tmp_path / "published" / "runs.parquet")
     run_study(study, Options(out=str(tmp_path / "two"), device="cpu", reuse=reuse))
     with Store.open(tmp_path / "two") as store:
-        assert np.isnan(Frame(store).values("test", "map")).all()
+        assert np.array_equal(Frame(store).values("test", "map"), values)
         (told,) = [note for note in notes_told(study, tmp_path / "three", reuse) if "no scores" in note]
-    assert told.startswith("6 reused runs of runs.parquet have no scores: map stays undefined for them")
+    assert told.startswith("6 reused runs of runs.parquet have no scores: they keep map as the file says")
 
 
 def notes_told(study, folder, reuse):

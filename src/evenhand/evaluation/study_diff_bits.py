@@ -11,6 +11,7 @@ import numpy as np
 from evenhand.arrays import FloatArray
 from evenhand.metrics.counts import Counts
 from evenhand.study.records import canonical
+from evenhand.study.told import is_told
 
 if TYPE_CHECKING:
     from evenhand.study.store import Store
@@ -45,10 +46,12 @@ def _tables(counts: Counts, kind: str) -> FloatArray:
 def moved_numbers(pairs: Sequence[tuple[Numbers, Numbers]]) -> list[dict[str, Any]]:
     """For each number of the runs that two folders share: how many have it, equal to the bit, farthest apart.
 
+    What is kept in place of scores is no number of the model: where one folder has the scores, it lacks that.
+
     >>> moved_numbers([({"delta_er": 0.5}, {"delta_er": 0.25}), ({"delta_er": 1.0}, {"delta_er": 1.0})])
     [{'key': 'delta_er', 'compared': 2, 'equal': 1, 'farthest': 0.25}]
     """
-    keys = dict.fromkeys(key for pair in pairs for side in pair for key in side)
+    keys = dict.fromkeys(key for pair in pairs for side in pair for key in side if not is_told(key))
     rows = []
     for key in keys:
         # what one side lacks is as undefined as what it left undefined

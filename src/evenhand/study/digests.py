@@ -6,10 +6,14 @@ import hashlib
 
 from evenhand.study.codec import COUNT_KINDS
 from evenhand.study.records import Measured, RunRecord, RunSpec, canonical
+from evenhand.study.told import without_told
 
 
 def record_digest(record: RunRecord) -> str:
-    """SHA-256 over identity, status, counts, numbers and the hash of the weights; times and machines do not.
+    """SHA-256 over identity, status, counts, numbers and the hash of the weights.
+
+    Times, machines and scores take no part, nor does what is kept in place of scores: a run that is taken
+    over without them came to the same.
 
     >>> first, again = (RunRecord("a", "done", seconds=s, weights="00") for s in (1.0, 2.0))
     >>> record_digest(first) == record_digest(again) != record_digest(RunRecord("a", "failed"))
@@ -18,9 +22,9 @@ def record_digest(record: RunRecord) -> str:
     digest = hashlib.sha256(canonical([record.id, record.status, record.weights]).encode())
     for measured in sorted(record.measured, key=lambda part: (part.part, part.grouping)):
         digest.update(measured_digest(measured).encode())
-    if record.numbers:
-        told = sorted((key, float(value).hex()) for key, value in record.numbers.items())
-        digest.update(canonical(told).encode())
+    taken = sorted((key, float(value).hex()) for key, value in without_told(record.numbers).items())
+    if taken:
+        digest.update(canonical(taken).encode())
     return digest.hexdigest()
 
 

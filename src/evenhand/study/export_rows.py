@@ -23,6 +23,7 @@ from evenhand.study.digests import spec_hash
 from evenhand.study.frame_blocks import Look
 from evenhand.study.records import RunSpec, canonical
 from evenhand.study.store import MeasuredBlock, Store
+from evenhand.study.told import Numbers, told_values, without_told
 
 RUN = "run"  # the column of identities while others are being filled
 TOLD_BY = ("counts", "scores")  # what a metric can be made of
@@ -35,6 +36,8 @@ OWN_COLUMNS = (
     "finished", "source",
 )  # fmt: skip
 Columns = dict[str, list[Any]]
+OfRuns = Mapping[str, Numbers]
+Told = Mapping[str, FloatArray]
 
 
 def run_columns(store: Store, metrics: Sequence[str] | None = None, scores: bool = False) -> Columns:
@@ -47,7 +50,8 @@ def run_columns(store: Store, metrics: Sequence[str] | None = None, scores: bool
     table, keys = store.table(), checked_keys(metrics)
     wanted = scores or any(CATALOGUE[key].needs == "scores" for key in keys)
     blocks = ((split, block) for split in store.parts() for block in store.measured(split, scores=wanted))
-    found = _measured_columns(blocks, keys, scores)
+    numbers = dict(zip(table["id"], table["numbers"], strict=True))
+    found = _measured_columns(blocks, keys, scores, numbers)
     row_of = {id: row for row, id in enumerate(table["id"])}
     rows = [row_of[id] for id in found.pop(RUN)]
     seen = set(rows)
@@ -81,10 +85,12 @@ def checked_keys(metrics: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(metrics)
 
 
-def metric_values(counts: Counts, keys: Sequence[str], scores: Scores | None = None) -> dict[str, FloatArray]:
-    """Metrics of stacked counts and scores, `[R]` each; NaN where a run leaves one undefined."""
+def metric_values(
+    counts: Counts, keys: Sequence[str], scores: Scores | None = None, told: Told | None = None
+) -> dict[str, FloatArray]:
+    """Metrics of stacked runs, `[R]` each; NaN where a run leaves one undefined. `told`: see `Look`."""
     runs = counts.cells.shape[0]
-    look = Look(np.arange(runs), counts, scores, (), (), "strict")
+    look = Look(np.arange(runs), counts, scores, (), (), "strict", told or {})
     return {
         key: look.values(CATALOGUE[key])
         if CATALOGUE[key].needs == "scores"
@@ -113,7 +119,7 @@ def _run_columns(store: Store, table: Columns) -> Columns:
         "data_checksum": table["data_checksum"],
         "digest": [digests.get(id, "")[:16] for id in table["id"]],
         **{name: table[name] for name in OWN_COLUMNS},
-        **_spread(NUMBER.rstrip("."), table["numbers"]),
+        **_spread(NUMBER.rstrip("."), [without_told(numbers) for numbers in table["numbers"]]),
         "evenhand": [(versions or {}).get("evenhand", "") for versions in table["versions"]],
         "versions": [canonical(versions or {}) for versions in table["versions"]],
     }
@@ -150,8 +156,9 @@ def _one_type(values: list[Any]) -> list[Any]:
 
 
 def _measured_columns(
-    blocks: Iterable[tuple[str, MeasuredBlock]], keys: Sequence[str], scores: bool
+    blocks: Iterable[tuple[str, MeasuredBlock]], keys: Sequence[str], scores: bool, numbers: OfRuns
 ) -> Columns:
+    """What differs by split and grouping; `numbers` are those of every run."""
     names = [RUN, "split", "measured_by", *keys, "groups", "classes", "layout", *COUNT_COLUMNS.values()]
     columns: Columns = {name: [] for name in [*names, "scores_layout", "scores"]}
     for split, block in blocks:
@@ -162,7 +169,8 @@ def _measured_columns(
         lists = {"groups": list(block.groups), "classes": list(block.classes)}
         for name, value in {**shared, **lists}.items():
             columns[name] += [value] * n
-        for key, values in metric_values(block.counts, keys, block.scores).items():
+        told = told_values([numbers[id] for id in block.run_ids], split, block.by)
+        for key, values in metric_values(block.counts, keys, block.scores, told).items():
             columns[key] += values.tolist()
         for kind, name in COUNT_COLUMNS.items():
             array = getattr(block.counts, kind)

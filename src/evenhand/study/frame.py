@@ -70,7 +70,8 @@ class Frame:
     def values(self, part: str, key: str, by: str | None = None) -> FloatArray:
         """A metric of every run, `[R]`, on a part, by a measured grouping (default: the one it protects).
 
-        A number of the trained model (`delta_er`) is the run's own, whatever the part and the grouping.
+        A number of the trained model (`delta_er`) is the run's own, whatever the part and the grouping. Of a
+        run without scores, metrics of these are what it came with in their place (`evenhand.study.told`).
         """
         if (part, key, by) not in self._values:
             metric, out = metric_of(key), np.full(self.n, np.nan)
@@ -145,7 +146,7 @@ class Frame:
             self._parts[part] = list(self._store.measured(part))
         if (part, by) not in self._looks:
             convention = (self.study.get("report") or {}).get("convention", "strict")
-            self._looks[part, by] = looks_of(self._parts[part], by, self._rows, self.done, convention)
+            self._looks[part, by] = looks_of(part, self._parts[part], by, self._rows, self.done, convention)
         return self._looks[part, by]
 
     def met(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
@@ -10,7 +10,6 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from evenhand.arrays import Array, FloatArray
-from evenhand.metrics import binned
 from evenhand.metrics.counts import Counts
 from evenhand.metrics.margins import margins_of_everyone
 from evenhand.metrics.metric import Metric
@@ -19,11 +18,7 @@ from evenhand.metrics.score_rates import SCORE_RATES
 from evenhand.metrics.scores import Scores
 from evenhand.metrics.view import Convention, View
 from evenhand.study.frame_rows import Place, Rows
-
-SINGLE = {
-    "map": binned.mean_average_precision, "map_u": binned.mean_average_precision_u,
-    "dims": binned.dims, "diamr": binned.diamr,
-}  # fmt: skip
+from evenhand.study.told import SINGLE, told_values
 
 
 class Block(Protocol):
@@ -61,7 +56,10 @@ class StoreLike(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """A block with the rows of the frame that its runs are; what was worked out is kept."""
+    """A block with the rows of the frame that its runs are; what was worked out is kept.
+
+    `told` are values `[R]` of metrics of scores, for runs that came with these in place of their scores.
+    """
 
     rows: Array
     counts: Counts
@@ -69,6 +67,7 @@ class Look:
     groups: tuple[str, ...]
     classes: tuple[str, ...]
     convention: Convention
+    told: Mapping[str, FloatArray] = field(default_factory=dict, repr=False)
     kept: dict[str, FloatArray] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -89,7 +88,7 @@ class Look:
         """A metric of each run, `[R]`."""
         if metric.key in SINGLE:
             if self.scores is None:
-                return np.full(len(self.rows), np.nan)
+                return self.told.get(metric.key, np.full(len(self.rows), np.nan))
             return np.asarray(SINGLE[metric.key](self.scores), dtype=np.float64)
         return metric.reduce(self.per_class(metric), self.view)
 
@@ -115,9 +114,9 @@ def _by_class(scores: Scores, key: str) -> FloatArray:
 
 
 def looks_of(
-    blocks: Sequence[Block], by: str | None, rows: Rows, done: Array, convention: Convention
+    part: str, blocks: Sequence[Block], by: str | None, rows: Rows, done: Array, convention: Convention
 ) -> list[Look]:
-    """Blocks with their runs found in the frame, measured by `by`; without one, each row by its own grouping.
+    """The blocks of a part with their runs found in the frame, measured by `by`, else each row by its own.
 
     Only runs that are done take part. Where a study's own grouping was not measured, the first one that was
     stands for it.
@@ -134,7 +133,7 @@ def looks_of(
             for row in rows.of_run.get(run, ())
             if finished[row] and block.by == _asked(rows.places[row], by, measured)
         ]
-        found += _looks(block, pairs, rows, convention)
+        found += _looks(part, block, pairs, rows, convention)
     return found
 
 
@@ -146,7 +145,7 @@ def _asked(place: Place, by: str | None, measured: Sequence[str]) -> str | None:
 
 
 def _looks(
-    block: Block, pairs: Sequence[tuple[int, int]], rows: Rows, convention: Convention
+    part: str, block: Block, pairs: Sequence[tuple[int, int]], rows: Rows, convention: Convention
 ) -> Iterator[Look]:
     """The rows of a block; apart where a grouping leaves other labels out."""
     alike: dict[tuple[str, ...], list[tuple[int, int]]] = {}
@@ -160,7 +159,15 @@ def _looks(
         if dropped and counts.multilabel:
             counts, scores = _without(counts, classes, dropped), _without(scores, classes, dropped)
             classes = tuple(name for name in classes if name not in dropped)
-        yield Look(places, counts, scores, tuple(block.groups), classes, convention)
+        whole = scores is None and len(classes) == len(block.classes)  # what was told is of all labels
+        told = told_values(_numbers(rows, places), part, block.by) if whole else {}
+        yield Look(places, counts, scores, tuple(block.groups), classes, convention, told)
+
+
+def _numbers(rows: Rows, places: Array) -> list[Mapping[str, float] | None]:
+    """The numbers of the runs at these places; a store may have none of any."""
+    known = rows.columns.get("numbers")
+    return [known[place] if known else None for place in places.tolist()]
 
 
 Tables = TypeVar("Tables", Counts, Scores, Scores | None)

@@ -1,7 +1,8 @@
 """PublishedRuns: the runs of a committed `runs.parquet` as a store that is only read, without any database.
 
-A published folder (`studies/results/NAME`) has every finished run with its counts; how settings are chosen
-and what the base is stands in the study of that name, if the package has it. A `Frame` reads either alike.
+A published folder (`studies/results/NAME`) has every finished run with its counts and what its scores told;
+how settings are chosen and what the base is stands in the study of that name, if the package has it. A
+`Frame` reads either alike.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from evenhand.study.parquet_files import column_names, read_parquet
 from evenhand.study.plain import study_to_dict
 from evenhand.study.results import RUNS
 from evenhand.study.store_blocks import MeasuredBlock
+from evenhand.study.told import SINGLE, told_by
 
 LABELS = ("id", "task", "grouping", "net", "method", "seed", "status", "seconds")
 NEEDED = (
@@ -53,7 +55,7 @@ class PublishedRuns:
         there = column_names(path)
         lacks = [name for name in NEEDED if name not in there]
         numbers = [name for name in there if name.startswith(NUMBER)]
-        self._columns = read_parquet(path, [*NEEDED, *REPEATED, *COUNT_COLUMNS.values(), *numbers])
+        self._columns = read_parquet(path, [*NEEDED, *REPEATED, *COUNT_COLUMNS.values(), *SINGLE, *numbers])
         if lacks or any(kind != KIND for kind in self._columns["kind"]):
             why = f"it has no column {lacks[0]!r}" if lacks else f"its rows do not say {KIND!r}"
             raise InputError(f"{path} is no export of evenhand's runs ({why})")
@@ -80,11 +82,21 @@ class PublishedRuns:
                     spec["vary"] = [one for one in (columns["vary"][row] or "").split(", ") if one]
             found["weights"] = [columns["weights"][row] for row in rows]
         keys = [name for name in columns if name.startswith(NUMBER)]
+        told = self._told()
         found["numbers"] = [
             {key.removeprefix(NUMBER): columns[key][row] for key in keys if columns[key][row] is not None}
+            | told[columns["id"][row]]
             for row in rows
         ]
         return found
+
+    def _told(self) -> dict[str, dict[str, float]]:
+        """What scores told of each run; scores themselves are not read, so that a file need not have them."""
+        names = ("split", "measured_by", *(key for key in SINGLE if key in self._columns))
+        told: dict[str, dict[str, float]] = {}
+        for id, *values in zip(self._columns["id"], *(self._columns[name] for name in names), strict=True):
+            told.setdefault(id, {}).update(told_by(dict(zip(names, values, strict=True))))
+        return told
 
     def measured(self, part: str) -> list[MeasuredBlock]:
         """All runs of a part, stacked where names and shapes are the same."""

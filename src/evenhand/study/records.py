@@ -187,7 +187,7 @@ class RunRecord:
     is the SHA-256 of the trained parameters, equal for runs of one training; `history` holds a list over
     epochs for each number that was watched, by what was trained; `peak_memory` is in bytes, of the worker;
     `predictions` is part -> scores `[N, C]` where they were asked for; `numbers` are those that the
-    specification asks for, NaN where undefined.
+    specification asks for, NaN where undefined, and what scores told that it came without.
     """
 
     id: str

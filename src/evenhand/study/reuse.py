@@ -1,6 +1,8 @@
 """Finished runs of an exported file, taken over into a store: what was run before is not run again.
 
 A run is the same if its specification and its data are. The version of the package is shown, not compared.
+Where a file has no scores, what it says of the metrics of scores is kept in their place (see
+`evenhand.study.told`); no digest covers that, so that it is taken on the word of the file.
 """
 
 from __future__ import annotations
@@ -20,16 +22,24 @@ from evenhand.metrics.counts import Counts
 from evenhand.study.codec import unpack_scores
 from evenhand.study.digests import record_digest, spec_hash
 from evenhand.study.export_rows import COUNT_COLUMNS, KIND, NUMBER, read_layout
+from evenhand.study.frame_rows import Rows, rows_of
 from evenhand.study.parquet_files import column_names, read_parquet
 from evenhand.study.records import Measured, PlannedRun, RunRecord
 from evenhand.study.store import Store
+from evenhand.study.told import SINGLE, is_told, told_by, told_key
 
 NEEDED = (
     "kind", "id", "spec_hash", "data_checksum", "digest", "task", "status", "split", "measured_by", "groups",
     "classes", "layout", "counts", "seconds", "stack_seconds", "stack", "peak_memory", "device", "weights",
     "started", "finished", "evenhand", "versions",
 )  # fmt: skip
-OPTIONAL = ("count_rows", "count_squares", "scores_layout", "scores")
+OPTIONAL = ("count_rows", "count_squares", "scores_layout", "scores", *SINGLE)
+LOST = "they leave {} undefined, unless they are run again"
+KEPT = "they keep {} as the file says; intervals over rows cannot be made of that, they need the scores"
+LEFT_OUT = (
+    "they keep {} of all labels as the file says, and leave it undefined where a grouping leaves labels out, "
+    "unless they are run again"
+)
 Row = dict[str, Any]
 
 
@@ -44,13 +54,13 @@ def reuse_runs(store: Store, path: Path, tell: Callable[[str], None] | None = No
     path, tell = Path(path), tell or store.notes.append
     wanted = {spec_hash(run.spec): run for run in store.waiting(retry_failed=True)}
     found = [(rows, wanted.get(rows[0]["spec_hash"])) for rows in _runs(path)]
-    taken = [(_record(path, rows), run) for rows, run in found if run and _same_data(rows, run)]
-    number = sum(store.commit(_as(run, record, path)) for record, run in taken)
+    taken = [_as(run, _record(path, rows), path) for rows, run in found if run and _same_data(rows, run)]
+    number = sum(store.commit(record) for record in taken)
     for words in _about_data(path, [(rows, run) for rows, run in found if run]):
         tell(words)
-    for words in _about_scores(path, [record for record, _ in taken], store.study()):
+    for words in _about_scores(path, taken, store):
         tell(words)
-    others = Counter(record.versions.get("evenhand", "?") for record, _ in taken)
+    others = Counter(record.versions.get("evenhand", "?") for record in taken)
     for version, runs in sorted(others.items()):
         if version != __version__:
             tell(f"{runs} reused runs of {path.name} were made by evenhand {version}; this is {__version__}")
@@ -77,17 +87,33 @@ def _about_data(path: Path, matched: Sequence[tuple[Sequence[Row], PlannedRun]])
         )
 
 
-def _about_scores(path: Path, taken: Sequence[RunRecord], study: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence where the study reports or chooses by what is made of scores, and runs come without them."""
+def _about_scores(path: Path, taken: Sequence[RunRecord], store: Store) -> Iterator[str]:
+    """Sentences where the study reports or chooses by what is made of scores, and runs come without them."""
+    keys = _made_of_scores(store.study())
+    bare = [record for record in taken if all(measured.scores is None for measured in record.measured)]
+    if not (keys and bare):
+        return
+    rows, said = rows_of(store.table(), store.study()), Counter[tuple[str, str]]()
+    for record in bare:
+        told = {told_key(name) for name in record.numbers if is_told(name)}
+        kept, lost = ([key for key in keys if (key in told) is known] for known in (True, False))
+        how = LEFT_OUT if _leaves_labels_out(rows, record) else KEPT
+        said.update((", ".join(some), words) for some, words in ((lost, LOST), (kept, how)) if some)
+    for (names, words), runs in said.items():
+        yield f"{runs} reused runs of {path.name} have no scores: {words.format(names)}"
+
+
+def _made_of_scores(study: Mapping[str, Any]) -> list[str]:
+    """The metrics of scores that a study reports or chooses by."""
     report, selection = study.get("report") or {}, study.get("selection") or {}
     asked = dict.fromkeys([*report.get("metrics", ()), selection.get("metric", "")])
-    keys = [key for key in asked if key in CATALOGUE and CATALOGUE[key].needs == "scores"]
-    bare = sum(all(measured.scores is None for measured in record.measured) for record in taken)
-    if keys and bare:
-        yield (
-            f"{bare} reused runs of {path.name} have no scores: {', '.join(keys)} stays undefined for them, "
-            "unless they are run again"
-        )
+    return [key for key in asked if key in CATALOGUE and CATALOGUE[key].needs == "scores"]
+
+
+def _leaves_labels_out(rows: Rows, record: RunRecord) -> bool:
+    """Whether a grouping that a run stands for protects some of its labels, which take no part there."""
+    labels = {name for part in record.measured if part.counts.multilabel for name in part.classes}
+    return any(labels.intersection(rows.dropped[row]) for row in rows.of_run[record.id])
 
 
 def _as(run: PlannedRun, record: RunRecord, path: Path) -> RunRecord:
@@ -117,7 +143,7 @@ def _rows(path: Path) -> list[Row]:
 
 
 def _record(path: Path, rows: Sequence[Row]) -> RunRecord:
-    """The record as it was; one whose digest no longer fits is damaged."""
+    """The record as it was; one whose digest no longer fits is damaged. No digest covers what scores told."""
     first = rows[0]
     try:
         record = RunRecord(
@@ -130,7 +156,8 @@ def _record(path: Path, rows: Sequence[Row]) -> RunRecord:
         raise InputError(f"{path} is damaged: run {first['id']} cannot be read ({error})") from error
     if record_digest(record)[:16] != first["digest"]:
         raise InputError(f"{path} is damaged: the counts of run {first['id']} do not fit their digest")
-    return record
+    told = {name: value for row in rows for name, value in told_by(row).items()}
+    return replace(record, numbers={**record.numbers, **told})
 
 
 def _numbers(row: Row) -> dict[str, float]:
