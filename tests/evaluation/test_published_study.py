@@ -20,17 +20,14 @@ from evenhand.evaluation.many_attributes.__main__ import main as many_page
 from evenhand.evaluation.page_folders import publish_studies, read_studies
 from evenhand.evaluation.published_study import publish, read_published
 from evenhand.report.compression_files import write_page as write_compression
-from evenhand.report.many_attributes_files import all_tables
 from evenhand.report.many_attributes_files import write_page as write_many
 from evenhand.report.many_attributes_names import inside
 from evenhand.report.marked_page import marks_of
-from evenhand.report.study_table_files import to_csv
 from evenhand.study.driver import Options, run_study
 from evenhand.study.smoke import smoke_form
 from evenhand.study.spec import GroupingSpec, MethodSpec, NetEntry, Study, TaskSpec
 
 HERE = Path(__file__).parent
-RESULTS = HERE.parents[1] / "studies" / "results"
 KNOBS = {"n_train": 200, "n_validation": 50, "n_test": 300, "classes": 3}
 TINY = Study(
     "tiny", "A tiny study", tasks=(TaskSpec("synthetic", "three", KNOBS),),
@@ -137,19 +134,6 @@ def test_pictures_of_exemplars_are_published_with_their_study(place, monkeypatch
     assert compression_page([str(path.parent), *asked]) == 0
     assert contents(second) == contents(first)
     assert any(name.endswith(".png") for name in contents(second))
-
-
-@pytest.mark.parametrize(
-    "file", sorted(RESULTS.glob("*/study.json")), ids=lambda path: path.parent.name
-)  # fmt: skip
-def test_the_committed_tables_have_the_numbers_of_the_committed_studies(file):
-    kind = json.loads(file.read_text("utf-8"))["kind"]
-    if kind != many.KIND:
-        pytest.skip("another program's study")
-    study = read_published(file.parent, kind)
-    assert study["name"] == file.parent.name
-    for name, table in all_tables(study).items():
-        assert (file.parent / f"{name}.csv").read_text("utf-8") == to_csv(table), name
 
 
 # -- the file ----------------------------------------------------------------------------------------------
