@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from evenhand.errors import InputError
+from evenhand.study.added import Added, with_added
 from evenhand.study.backends.base import Backend, Job
 from evenhand.study.backends.registry import backend_of
 from evenhand.study.conduct import Conductor, Status
@@ -19,7 +20,7 @@ from evenhand.study.records import Bucket, PlannedRun
 from evenhand.study.results import find_results
 from evenhand.study.reuse import reuse_runs
 from evenhand.study.sharing import trainings_of
-from evenhand.study.spec import MethodSpec, NetEntry, Study
+from evenhand.study.spec import Study
 from evenhand.study.standing import Standing
 from evenhand.study.store import Store
 
@@ -62,13 +63,14 @@ def run_study(
     """
     from evenhand import __version__
 
-    chosen = chosen_form(study, options)
+    added = chosen_form(study, options)
+    chosen = added.study
     place = place_for(options.device, options.workers, options.backend)
     expanded = expand_with_notes(chosen)
     with Store.open(Path(options.out), create=True) as store:
         store.add_study(study_to_dict(chosen), __version__)
         store.add_runs(expanded.runs)
-        store.notes += expanded.notes
+        store.notes += (*added.notes, *expanded.notes)
         reused = _reuse(store, options)
         buckets = buckets_for(store, options, place)
         backend = _backend(options, place)
@@ -80,7 +82,7 @@ def run_study(
         return Conductor(store, backend, job, tell, stop, reused).run(buckets)
 
 
-def chosen_form(study: Study, options: Options) -> Study:
+def chosen_form(study: Study, options: Options) -> Added:
     """The study as it is to be run: the small form if asked for, with one's own methods added."""
     chosen = study
     if options.smoke:
@@ -88,28 +90,6 @@ def chosen_form(study: Study, options: Options) -> Study:
             raise InputError(f"the study '{study.name}' has no smoke form")
         chosen = study.smoke
     return with_added(chosen, options.add)
-
-
-def with_added(study: Study, methods: Sequence[str]) -> Study:
-    """The study with further methods, each named after its class; files are named in full."""
-    added = []
-    for reference in methods:
-        file, _, name = reference.rpartition(":")
-        if not file or not name:
-            raise InputError(f"a method to add is given as FILE.py:CLASS, not {reference!r}")
-        if any(method.name == name or method.key == name for method in study.methods):
-            raise InputError(f"the study already has a method called {name!r}; rename the class")
-        added.append(MethodSpec(f"{Path(file).resolve()}:{name}", name=name))
-    return replace(study, methods=(*study.methods, *added), nets=_nets_with(study, added))
-
-
-def _nets_with(study: Study, added: Sequence[MethodSpec]) -> tuple[NetEntry, ...]:
-    """The networks, those of the method that others are compared with serving the added ones as well."""
-    base = study.report.base or next((method.name for method in study.methods), "")
-    names = tuple(method.name for method in added)
-    return tuple(
-        replace(net, methods=(*net.methods, *names)) if base in net.methods else net for net in study.nets
-    )
 
 
 def _reuse(store: Store, options: Options) -> int:
