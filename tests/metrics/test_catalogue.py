@@ -23,6 +23,7 @@ PROMISED = {
         "map_u",
         "ba_signed",
         "eps",
+        "eps.positive",
     ),
     "S2": ("cev", "sde", "cev_norm", "sde_norm", "fped", "fned", "dims", "diamr"),
     "S3": ("dp_score", "eqopp0", "eqopp1", "eqodd", "acc_p", "acc_up", "acc_mean"),

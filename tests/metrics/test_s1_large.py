@@ -118,7 +118,7 @@ def test_nothing_is_known_of_anybody(many):
         assert math.isnan(float(CATALOGUE[key](view))), key
 
 
-@pytest.mark.parametrize("key", ["acc_u", "acc_u.label_attr", "min_acc", "ba_signed", "eps"])
+@pytest.mark.parametrize("key", ["acc_u", "acc_u.label_attr", "min_acc", "ba_signed", "eps", "eps.positive"])
 def test_many_labels_are_the_mean_over_labels(labels, key, assert_close):
     y, score, g = labels
     p = (score > 0.5).astype(np.int64)
@@ -130,7 +130,7 @@ def test_many_labels_are_the_mean_over_labels(labels, key, assert_close):
             shares = [np.bincount(g[(g >= 0) & (v[:, k] == 1)], minlength=GROUPS) for v in (p, y)]
             top = int(shares[0].argmax())
             one[key] = shares[0][top] / shares[0].sum() - shares[1][top] / shares[1].sum()
-        if key == "eps":
+        if key == "eps.positive":
             rows = [g == d for d in range(GROUPS) if (g == d).any()]
             rate = [(p[r, k].sum() + SMOOTHING / 2) / (r.sum() + SMOOTHING) for r in rows]
             one[key] = math.log(max(rate)) - math.log(min(rate))

@@ -13,7 +13,8 @@ from evenhand.report.numbers import number
 Json = Mapping[str, Any]
 RULE = (
     "A claim is split into parts that runs can decide. A part is a difference of two methods seed by seed on "
-    "every structure, its mean, and Student's interval in which structures and seeds are both draws (Satter"
+    "every structure (where a study has several networks their mean), its mean, and Student's interval in "
+    "which structures and seeds are both draws (Satter"
     "thwaite's degrees of freedom; for a table of the paper seeds alone, on its task and our networks), or a "
     "share, a rank or an R² with its own interval; the intervals of one claim hold together at 95 % (Bonfer"
     "roni). A claim holds if all its parts do, and does not if one does not. Each rule was written before "
@@ -40,7 +41,8 @@ def state(study: Json) -> str:
               f"{_many(len(study['structures']), 'structure')} of {_many(tasks, 'task')}",
               _many(len(study["seeds"]), "seed")]  # fmt: skip
     runs = f"{study['done']:,} of {study['planned']:,} runs are done{failed}"
-    return f"{study['name']}: {runs}; {', '.join(counts)}."
+    note = f" {study['note']}" if study.get("note") else ""  # of a published study: what is particular to it
+    return f"{study['name']}: {runs}; {', '.join(counts)}.{note}"
 
 
 def _many(n: int, thing: str, ending: str = "s") -> str:

@@ -56,7 +56,7 @@ def _rows(
     """What one method has more than the other in each metric; nothing where they share no seed."""
     runs, found = evidence.runs, []
     for slot in SLOTS:
-        table = evidence.table(*pair, slot, where)
+        table = evidence.table(*pair, slot, where, drawn=False)
         if not table:
             continue
         effect, low, high, _ = crossed([(1.0, table)], LEVEL, drawn=False)

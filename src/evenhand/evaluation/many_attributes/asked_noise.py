@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from evenhand.data.faces_names import INCONSISTENT
 from evenhand.evaluation.many_attributes.evidence import Evidence, name_of
 from evenhand.evaluation.many_attributes.judging import Asked, contrast
 from evenhand.evaluation.many_attributes.layout import CLEAN, NOISY, PERFORMANCE, printed_name
@@ -25,7 +26,7 @@ def noisy_labels(e: Evidence) -> list[Asked]:
     for kind in e.kinds():
         noisy = [one for one in e.where(kind) if one.collection == NOISY]
         sizes = {structure.attributes for structure in noisy}
-        marred = {name for structure in noisy for name in structure.names}
+        marred = {name for structure in noisy for name in structure.names} | set(INCONSISTENT)
         rest = [one for one in e.where(kind) if one.attributes in sizes and not marred & set(one.names)]
         for key in REWEIGHTING:
             names = e.runs.find(key), e.runs.find("erm")

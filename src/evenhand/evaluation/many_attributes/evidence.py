@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from evenhand.evaluation.many_attributes.judging import Asked, Table, contrast
 from evenhand.evaluation.many_attributes.layout import MULTI, NAMES, SINGLE, printed_name
 from evenhand.evaluation.many_attributes.runs import Runs, Structure
@@ -47,15 +49,22 @@ class Evidence:
         self.asked.add((structure, method))
         return self.runs.values(structure, method, slot)
 
-    def table(self, one: str | None, other: str | None, slot: str, where: Iterable[Structure]) -> Table:
-        """One method less another, by structure and seed; nothing where either was not run."""
-        found: dict[tuple[str, int], float] = {}
+    def table(
+        self, one: str | None, other: str | None, slot: str, where: Iterable[Structure], drawn: bool = True
+    ) -> Table:
+        """One method less another, by structure and seed; nothing where either was not run.
+
+        Where structures are `drawn`, networks on one choice of groups are no draws: their mean counts.
+        """
+        found: dict[tuple[str, int], list[float]] = {}
         for structure in where:
             first, second = (self.runs.values(structure, method, slot) for method in (one, other))
-            if first.keys() & second.keys():
-                self.asked |= {(structure, one), (structure, other)}
-            found |= {(structure.name, seed): first[seed] - second[seed] for seed in first if seed in second}
-        return found
+            both = first.keys() & second.keys()
+            self.asked |= {(structure, one), (structure, other)} if both else set()
+            name = structure.place if drawn else structure.name
+            for seed in sorted(both):
+                found.setdefault((name, seed), []).append(first[seed] - second[seed])
+        return {place: float(np.mean(values)) for place, values in found.items()}
 
     def less(
         self,
@@ -68,7 +77,7 @@ class Evidence:
         drawn: bool = True,
     ) -> Asked:
         """A metric of the method with one key less that of another, over structures; `words` say which."""
-        table = self.table(self.runs.find(one), self.runs.find(other), slot, where)
+        table = self.table(self.runs.find(one), self.runs.find(other), slot, where, drawn)
         told = f"{name_of(slot, where)} of {printed_name(one)} less {printed_name(other)}"
         return contrast(f"{told} ({words})" if words else told, rule, (1.0, table), drawn=drawn)
 

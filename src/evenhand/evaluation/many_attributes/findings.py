@@ -76,6 +76,8 @@ CLAIMS: dict[str, tuple[str, Ask, str]] = {
     "S1.24": ("Over many tasks plain importance weighting is the most reliable method.", most_reliable,
               NESTED),
 }  # fmt: skip
+COUNTED = ("S1.1", "S1.2", "S1.24")  # by structures, not by differences on them
+NETWORKS = "A structure counts once for each network."
 REPLICATIONS = tuple(f"S1.{number}" for number in range(13, 17))
 SCARCE = tuple(f"S1.{number}" for number in range(17, 22))
 PLENTIFUL, NOISY_LABELS = "S1.23", "S1.12"
@@ -117,4 +119,7 @@ def finding(runs: Runs, name: str) -> Finding:
     evidence = Evidence(runs)
     parts = tuple(judged(ask(evidence)))
     rule = " ".join((ask.__doc__ or "").split(": ", 1)[-1].split())
-    return Finding(name, claim, parts, together(parts), evidence.trainings(), rule, note)
+    several = len({net for _, net in runs.tracks}) > 1
+    also = NETWORKS if several and name in COUNTED else ""
+    words = " ".join(filter(None, (note, also)))
+    return Finding(name, claim, parts, together(parts), evidence.trainings(), rule, words)

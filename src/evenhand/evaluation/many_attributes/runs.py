@@ -52,6 +52,11 @@ class Structure:
         return f"{self.task} / {self.grouping} / {self.net}"
 
     @property
+    def place(self) -> str:
+        """The task and the groups, whatever the network."""
+        return f"{self.task} / {self.grouping}"
+
+    @property
     def attributes(self) -> int:
         """How many attributes are crossed."""
         return max(1, len(self.names))

@@ -87,7 +87,8 @@ ROWS = [
     row(
         "eps",
         "intersectional bias (differential fairness epsilon)",
-        "mean over classes of log(max rate) - log(min rate), rates smoothed by (count + k/C) / (n + k)",
+        "mean over classes (of a label: yes and no) of log(max rate) - log(min rate), rates smoothed by "
+        "(count + k/C) / (n + k)",
         Computed(
             multitask.intersectional_bias, ("selection",), multitask.extreme_groups, multitask.log_rates
         ),
@@ -95,5 +96,19 @@ ROWS = [
         "S1",
         high=INFINITY,
         average="mean",
+    ),
+    row(
+        "eps.positive",
+        "intersectional bias of the positive class",
+        "log(max rate) - log(min rate) of the positive class, or of having a label; smoothed as eps",
+        Computed(
+            multitask.positive_intersectional_bias,
+            ("selection",),
+            multitask.extreme_groups,
+            multitask.log_positive_rates,
+        ),
+        CITATION,
+        "S1",
+        high=INFINITY,
     ),
 ]
