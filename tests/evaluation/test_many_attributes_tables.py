@@ -67,6 +67,33 @@ def test_several_studies_are_told_in_brief():
     assert "What was run, study by study" in html
 
 
+def test_a_method_of_ones_own_is_shown_and_asked_by_no_claim():
+    alone, study = (compute(with_own(names)) for names in ((), ("Mine",)))
+    asked = {found["id"]: found for found in study["findings"]}
+    assert "Mine" in str(study["figures"])
+    assert "Mine" in str(study["ranks"])
+    assert "mine.py" not in str(study)
+    assert "Mine" not in str([part["words"] for found in asked.values() for part in found["parts"]])
+    assert [asked[found["id"]]["runs"] for found in alone["findings"]] == [
+        found["runs"] for found in alone["findings"]
+    ]
+    assert len(asked) == len(alone["findings"]) > 3
+
+
+def with_own(names):
+    """Nine structures with three methods of the paper, and methods of somebody's own."""
+    problems = [("single", f"a {k}", [f"a{i}" for i in range(k)]) for k in range(1, 10)]
+    rng = np.random.default_rng(0)
+    frame = world.plant(
+        "mine", problems, ("erm", "w-erm", "gdro", *names), lambda *place: rng.uniform(size=4),
+        claims=("S1.2",),
+    )  # fmt: skip
+    for row, method in enumerate(frame.columns["method"]):
+        if method in names:
+            frame.columns["spec"][row] = {**frame.columns["spec"][row], "method": f"/there/mine.py:{method}"}
+    return frame
+
+
 def test_only_runs_that_decide_are_counted_behind_a_claim():
     found = {one["id"]: one["runs"] for one in compute(world.replications())["findings"]}
     seeds = 10

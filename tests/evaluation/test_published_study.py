@@ -191,6 +191,9 @@ HEAD = {"kind": "many-attributes", "format": 1, "evenhand": "7.0", "study": STUD
         (json.dumps({**HEAD, "study": None}), "damaged"),
         (json.dumps({**HEAD, "format": None}), "damaged"),
         (json.dumps({**HEAD, "study": {"name": "mine"}}), "damaged"),
+        (json.dumps({**HEAD, "study": {**STUDY, "name": "../mine"}}), "cannot be the name of a folder"),
+        (json.dumps(HEAD).replace("0.30000000000000004", "1e999"), "1e999 stands for a number"),
+        ("[" * 200_000, "cannot be read as a published study"),
     ],
 )
 def test_what_is_no_published_study_of_the_kind_is_refused(tmp_path, place, capsys, text, told):
@@ -200,6 +203,22 @@ def test_what_is_no_published_study_of_the_kind_is_refused(tmp_path, place, caps
     _, asked = place("page", "many attributes")
     assert many_page([str(tmp_path), *asked]) == 2
     assert str(tmp_path / "study.json") in capsys.readouterr().err
+
+
+def test_what_a_page_cannot_be_made_of_is_told_and_nothing_is_written(stores, place, capsys, tmp_path):
+    publish(STUDY, many.KIND, tmp_path / "bare")  # of the kind, without what a page shows
+    own, asked = place("page", "many attributes")
+    before = contents(own)
+    assert many_page([str(tmp_path / "bare"), *asked]) == 2
+    assert "lacks something that this version needs" in capsys.readouterr().err
+    for page, mark in ((many_page, "many attributes"), (fixed_seed_page, "fixed seed")):
+        own, asked = place(mark, mark)
+        before = contents(own)
+        assert page([str(stores[0]), *asked, "--claims", str(tmp_path / "none.csv")]) == 2
+        assert "there is no claims file" in capsys.readouterr().err
+        assert contents(own) == before
+    (tmp_path / "afile").write_text("")
+    assert many_page([str(stores[0]), *asked[:2], "--out", str(tmp_path / "afile")]) == 2
 
 
 def test_a_published_study_in_small_answers_no_claim(tmp_path):

@@ -44,6 +44,20 @@ class TwoGroups(ERM):
         if problem.sizes.n_groups > 2:
             raise InputError("it is for two groups")
 
+class GroupsAsClasses(ERM):
+    key = "groups-as-classes"
+
+    def check(self, problem):
+        super().check(problem)
+        if problem.sizes.n_groups != 2 * (problem.sizes.n_classes - 1):
+            raise InputError("it is for twice as many groups as classes less one")
+
+class Odd(ERM):
+    key = "odd"
+
+    def check(self, problem):
+        raise ValueError("odd")
+
 class Nowhere(ERM):
     key = "nowhere"
 
@@ -92,6 +106,22 @@ def test_the_runs_are_those_that_can_be_made(mine, tmp_path):
         if method == "TwoClasses"
     }
     assert own == {("two", "a0"), ("two", "a0 × a1")}
+
+
+def test_each_task_has_the_groupings_that_it_can_serve_there(mine, tmp_path):
+    found = with_added(STUDY, mine("GroupsAsClasses"))
+    first, second = found.study.methods[-2:]
+    assert (first.tasks, first.groupings) == (("two",), ("a0",))
+    assert (second.tasks, second.groupings) == (("three",), ("a0 × a1",))
+    options = Options(
+        Path(tmp_path / "out"), backend="inline", device="cpu", add=tuple(mine("GroupsAsClasses"))
+    )
+    assert run_study(STUDY, options).failed == 0
+
+
+def test_a_check_that_breaks_is_told_with_its_method(mine):
+    with pytest.raises(InputError, match=r"mine\.py:Odd cannot check 'two' by 'a0' \(ValueError: odd\)"):
+        with_added(STUDY, mine("Odd"))
 
 
 def test_a_method_that_serves_nothing_is_refused(mine):

@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from evenhand.cli.app import app
+from evenhand.errors import InputError
 from evenhand.evaluation.study.publish import publish
 from evenhand.evaluation.study.summary import summarise
 from evenhand.evaluation.study_diff import diff_studies
@@ -276,3 +277,58 @@ def test_what_is_no_finite_number_is_not_taken(ran, tmp_path, value):
         assert np.isnan(Frame(store).values("test", "map")).all()
         assert np.isfinite(Frame(store).values("test", "map_u")).all()
     assert "they leave map undefined" in told[0]
+
+
+# -- files that do not fit ---------------------------------------------------------------------------------
+def changed(ran, folder, **columns):
+    """The published file with other columns; None takes one away."""
+    frame = pl.read_parquet(ran.file)
+    for name, value in columns.items():
+        frame = frame.drop(name) if value is None else frame.with_columns(value.alias(name))
+    file = folder / "runs.parquet"
+    frame.write_parquet(file)
+    return file
+
+
+def test_values_of_other_bins_are_not_set_beside_this_studys(ran, tmp_path):
+    assert set(pl.read_parquet(ran.file)["score_bins"]) == {60}
+    store, told = taken_over(ran, tmp_path / "out", a_study(ran.folder, score_bins=30))
+    with store:
+        assert np.isnan(Frame(store).values("test", "map")).all()
+    assert any(
+        "the scores of 8 runs is not kept: they were in 60 bins, and this study has 30" in one for one in told
+    )
+    store, told = taken_over(ran, tmp_path / "two", file=changed(ran, tmp_path, score_bins=None))
+    with store:
+        assert np.isnan(Frame(store).values("test", "map")).all()
+    assert any("in an unknown number of bins" in one for one in told)
+
+
+@pytest.mark.parametrize("value", [7.3, -1.0])
+def test_values_that_a_metric_cannot_have_are_not_taken(ran, tmp_path, value):
+    store, told = taken_over(ran, tmp_path / "out", file=changed(ran, tmp_path, map_u=pl.lit(value)))
+    with store:
+        assert np.isnan(Frame(store).values("test", "map_u")).all()
+        assert np.isfinite(Frame(store).values("test", "map")).all()
+    assert any("leave map_u undefined" in one for one in told)
+
+
+@pytest.mark.parametrize("name", ["seconds", "stack", "device", "started", "versions"])
+def test_a_damaged_file_is_refused_before_anything_is_taken(ran, tmp_path, name):
+    last = pl.read_parquet(ran.file)["id"][-1]
+    damaged = pl.when(pl.col("id") == last).then(None).otherwise(pl.col(name))
+    study = a_study(ran.folder)
+    with Store.open(tmp_path / "out", create=True) as store:
+        store.add_study(study_to_dict(study), "0.1.0")
+        store.add_runs(expand(study))
+        with pytest.raises(InputError, match="is damaged"):
+            reuse_runs(store, changed(ran, tmp_path, **{name: damaged}))
+        assert store.counts_of_states()["done"] == 0
+
+
+def test_the_report_says_why_there_is_no_deviation_by_rows(ran, tmp_path):
+    store, _ = taken_over(ran, tmp_path)
+    with store:
+        notes = summarise(store)["notes"]
+    (told,) = [note for note in notes if note.startswith("map_u of ")]
+    assert "was taken from a file without the scores that it is made of" in told

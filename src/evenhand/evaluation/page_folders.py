@@ -40,10 +40,36 @@ def run_program(
     chosen = parser.parse_args(arguments)
     if not (chosen.page or chosen.html):
         parser.error("say what to write: --page FILE, --html FILE, or both")
+    return told_or_written(chosen.folders, lambda: work(chosen), chosen.claims)
+
+
+def told_or_written(
+    folders: Sequence[Path], work: Callable[[], list[Path]], claims: str | None = None
+) -> int:
+    """Do the work and tell what it wrote; 2 where something given was wrong, a published study among it.
+
+    Such a file is read as it is: one that another version wrote, or a hand, may lack what a page needs.
+    """
     try:
-        written = work(chosen)
+        if claims and not Path(claims).is_file():  # before anything is written
+            raise InputError(f"there is no claims file {claims}")
+        written = work()
     except InputError as error:
         sys.stderr.write(f"{error}\n")
+        return 2
+    except OSError as error:
+        sys.stderr.write(
+            f"{error.filename or 'a file'} could not be read or written ({error.strerror or error})\n"
+        )
+        return 2
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        files = [str(folder / published_study.FILE) for folder in folders if _is_published(folder)]
+        if not files:
+            raise
+        sys.stderr.write(
+            f"one of {', '.join(files)} lacks something that this version needs "
+            f"({type(error).__name__}: {error}); publish it again\n"
+        )
         return 2
     tell_written(written)
     return 0
@@ -89,8 +115,12 @@ def read_studies(folders: Sequence[Path], compute: Compute, kind: str, *, whole:
     return [_read(folder, compute, kind, whole) for folder in folders]
 
 
+def _is_published(folder: Path) -> bool:
+    return (folder / published_study.FILE).is_file() and not (folder / STORE).exists()
+
+
 def _read(folder: Path, compute: Compute, kind: str, whole: bool) -> Body:
-    if (folder / published_study.FILE).is_file() and not (folder / STORE).exists():
+    if _is_published(folder):
         study = published_study.read_published(folder, kind)
         if whole:
             refuse_small({"name": study["name"], "smoke": None if study["small"] else {}})

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 from evenhand.errors import InputError
 from evenhand.evaluation.values import plain
 from evenhand.study.store_schema import refuse_newer
+from evenhand.study.validate import SAFE
 
 Json = dict[str, Any]
 FILE = "study.json"
@@ -67,8 +69,8 @@ def _holds(path: Path, kind: str, study: Json) -> bool:
 
 def _read(path: Path, kind: str) -> Json:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
-    except (OSError, ValueError) as error:
+        found = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number, parse_float=_finite)
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path} cannot be read as a published study ({error}); publish it again") from error
     own = found.get("kind") if isinstance(found, dict) else None
     if own != kind:
@@ -88,6 +90,14 @@ def _check(found: Json, path: Path) -> None:
         refuse_newer(number, str(found.get("evenhand")), path, __version__, FORMAT)
     if number != FORMAT or not isinstance(study, dict) or not {"name", "small"} <= study.keys():
         raise InputError(f"{path} is damaged: it lacks its format or its study; publish it again")
+    if not (isinstance(study["name"], str) and SAFE.fullmatch(study["name"])):
+        raise InputError(f"{path} has a study called {study['name']!r}, which cannot be the name of a folder")
+
+
+def _finite(text: str) -> float:
+    """A number; 1e999 would be infinite, which no file of ours has."""
+    found = float(text)
+    return found if math.isfinite(found) else _no_number(text)
 
 
 def _no_number(word: str) -> float:

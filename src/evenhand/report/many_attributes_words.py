@@ -84,9 +84,11 @@ def in_brief(body: Json) -> list[str]:
 
 def _claims(study: Json) -> str:
     tally = Counter(found["verdict"] for found in study["findings"])
+    holds, does_not = tally["holds"], tally["does not"]
     return (
-        f"Of {len(study['findings'])} claims of the paper that {study['name']} was asked "
-        f"{tally['holds']} hold, {tally['does not']} do not, and {tally['cannot tell']} cannot be told."
+        f"{study['name']} was asked {_many(len(study['findings']), 'claim')} of the paper: {holds} "
+        f"hold{'s' if holds == 1 else ''}, {does_not} do{'es' if does_not == 1 else ''} not, "
+        f"{tally['cannot tell']} cannot be told."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -121,10 +122,19 @@ def _leaders(body: Json, problems: int, width: int) -> Any:
         columns.append(Column(key, cells, rank=place))
     made = table(columns, width)
     made.caption = (
-        f"mean over {problems} problems (mean rank, 1 is best); deviation and range over runs: in the report"
+        f"mean over {problems} problems (mean rank, 1 is best){_fewer(body, leaders)}; deviation and range "
+        "over runs: in the report"
     )
     made.caption_justify = "left"
     return made
+
+
+def _fewer(body: Json, leaders: Sequence[Json]) -> str:
+    """Methods that were not run on all problems: their means are over other ones, and do not compare."""
+    of = Counter(method["method"] for problem in body["problems"] for method in problem["methods"])
+    most = len(body["problems"])
+    told = [f"{one['method']} over {of[one['method']]}" for one in leaders if of[one["method"]] < most]
+    return f"; but {', '.join(told)}, which do not compare" if told else ""
 
 
 def _ranked(found: Json) -> Any:

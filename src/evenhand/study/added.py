@@ -16,6 +16,7 @@ from evenhand.errors import InputError
 from evenhand.methods.problem import Problem
 from evenhand.study.names import complete
 from evenhand.study.served import knobs_of, serving
+from evenhand.study.smoke import LIMIT
 from evenhand.study.spec import MethodSpec, NetEntry, Study
 from evenhand.study.tasks import load_method, look_at_task
 
@@ -44,56 +45,67 @@ def with_added(study: Study, methods: Sequence[str], task_of: TaskOf = look_at_t
             raise InputError(f"the study already has a method called {name!r}; rename the class")
         method = MethodSpec(f"{Path(file).resolve()}:{name}", name=name)
         limited, reasons = _limited(study, method, task_of)
-        added.append(limited)
+        added += limited
         notes += [f"{name} is {reason}" for reason in reasons]
     found = replace(study, methods=(*study.methods, *added), nets=_nets_with(study, added))
     return Added(found if added else study, tuple(notes))
 
 
-def _limited(study: Study, method: MethodSpec, task_of: TaskOf) -> tuple[MethodSpec, list[str]]:
-    """The method for what it can serve: tasks, and groupings that it can serve on all of these."""
+def _limited(study: Study, method: MethodSpec, task_of: TaskOf) -> tuple[list[MethodSpec], list[str]]:
+    """The method for what it can serve: once for all tasks on which it can serve the same groupings."""
     answers = dict(_asked(study, method, task_of))
-    refused = {pair: why for pair, why in answers.items() if why}
+    refused = {pair: why for pair, why in answers.items() if why is not None}
     if not refused:
-        return method, []
-    tasks = [
-        spec.name for spec in study.tasks if any(pair[0] == spec.name for pair in answers.keys() - refused)
-    ]
-    lost = {name for task, name in refused if task in tasks}
-    kept = [grouping.name for grouping in study.groupings if grouping.name not in lost]
-    left = [pair for pair in answers if pair[0] in tasks and pair[1] in kept]
+        return [method], []
     first = next(iter(refused.values()))
+    left = answers.keys() - refused
     if not left:
-        raise InputError(f"{method.name} can serve no problem of the study '{study.name}': {first}")
+        small = " in small (--smoke)" if study.smoke is None and LIMIT in study.options else ""
+        raise InputError(f"{method.name} can serve no problem of the study '{study.name}'{small}: {first}")
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for spec in study.tasks:
+        here = [name for task, name in answers if task == spec.name]
+        kept = tuple(name for name in here if (spec.name, name) in left)
+        if kept:
+            alike.setdefault(() if len(kept) == len(here) else kept, []).append(spec.name)
     told = f"run on {len(left)} of {len(answers)} problems; the others it cannot serve ({first})"
-    some = tuple(tasks) if len(tasks) < len(study.tasks) else ()
-    return replace(method, tasks=some, groupings=tuple(kept) if lost else ()), [told]
+    every = len(alike) == 1 and len(next(iter(alike.values()))) == len(study.tasks)
+    return [
+        replace(method, tasks=() if every else tuple(tasks), groupings=groupings)
+        for groupings, tasks in alike.items()
+    ], [told]
 
 
-def _asked(study: Study, method: MethodSpec, task_of: TaskOf) -> Iterator[tuple[Pair, str]]:
-    """Why the method cannot serve each task by each grouping; nothing where it can.
+def _asked(study: Study, method: MethodSpec, task_of: TaskOf) -> Iterator[tuple[Pair, str | None]]:
+    """Why the method cannot serve each task by each grouping; None where it can.
 
     A task that cannot be made is passed over: that it cannot is no fault of the method, and told later.
     """
     own = load_method(method.key, {})
-    for spec in study.tasks:
+    for spec in study.tasks if study.seeds else ():
         try:
             task = task_of(spec.data, knobs_of(spec, study.seeds[0]))
         except InputError:
             continue
+        known = {attribute.name for attribute in task.attributes}
         for grouping in serving(study.groupings, spec.name):
-            why = ""
+            if not known.issuperset(grouping.attributes):
+                continue  # a mistake of the study, which is told later
+            why = None
             try:
                 own.check(Problem.of(task, grouping.attributes))
             except InputError as error:
-                why = str(error)
+                why = str(error) or "it does not say why"
+            except Exception as error:
+                told = f"{method.key} cannot check '{spec.name}' by '{grouping.name}'"
+                raise InputError(f"{told} ({type(error).__name__}: {error})") from error
             yield (spec.name, grouping.name), why
 
 
 def _nets_with(study: Study, added: Sequence[MethodSpec]) -> tuple[NetEntry, ...]:
     """The networks, those of the method that others are compared with serving the added ones as well."""
     base = study.report.base or next((method.name for method in study.methods), "")
-    names = tuple(method.name for method in added)
+    names = tuple(dict.fromkeys(method.name for method in added))
     return tuple(
         replace(net, methods=(*net.methods, *names)) if base in net.methods else net for net in study.nets
     )

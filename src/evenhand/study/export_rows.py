@@ -23,7 +23,7 @@ from evenhand.study.digests import spec_hash
 from evenhand.study.frame_blocks import Look
 from evenhand.study.records import RunSpec, canonical
 from evenhand.study.store import MeasuredBlock, Store
-from evenhand.study.told import Numbers, told_values, without_told
+from evenhand.study.told import BINS, Numbers, told_values, without_told
 
 RUN = "run"  # the column of identities while others are being filled
 TOLD_BY = ("counts", "scores")  # what a metric can be made of
@@ -102,11 +102,12 @@ def metric_values(
 def _run_columns(store: Store, table: Columns) -> Columns:
     """What is the same for all rows of a run."""
     n, specs = len(table["id"]), table["spec"]
-    digests = store.digests()
+    digests, study = store.digests(), store.study()
     settings, knobs = table["setting"], [spec["knobs"] for spec in specs]
     return {
         "kind": [KIND] * n,
-        "study": [store.study().get("name", "")] * n,
+        "study": [study.get("name", "")] * n,
+        **({BINS: [study["score_bins"]] * n} if study.get("score_bins") else {}),
         **{name: table[name] for name in ("id", "task", "grouping", "net", "method", "seed")},
         **_repeats(specs),
         "setting": [canonical(setting) for setting in settings],

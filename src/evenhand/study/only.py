@@ -24,7 +24,7 @@ def chosen_runs(
     a run whose method does not vary it is left out. A key or a value that no run has is refused with the
     nearest.
     """
-    wanted: dict[str, list[str]] = {}
+    only, wanted = list(only), dict[str, list[str]]()
     for condition in only:
         key, equals, value = condition.partition("=")
         if not equals or not key.strip():
@@ -33,11 +33,14 @@ def chosen_runs(
     told = [facts_of(run, standing) for run in runs]
     for key, values in wanted.items():
         _check(key, values, told)
-    return [
+    found = [
         run
         for run, facts in zip(runs, told, strict=True)
         if all(any(_same(facts.get(key), value) for value in values) for key, values in wanted.items())
     ]
+    if wanted and not found:
+        raise InputError(f"no run of this study has all of {', '.join(only)}")
+    return found
 
 
 def facts_of(run: PlannedRun, standing: Standing | None = None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,30 +17,36 @@ from typing import Any
 import numpy as np
 
 from evenhand.errors import InputError
-from evenhand.metrics.catalogue import CATALOGUE
 from evenhand.metrics.counts import Counts
 from evenhand.study.codec import unpack_scores
 from evenhand.study.digests import record_digest, spec_hash
 from evenhand.study.export_rows import COUNT_COLUMNS, KIND, NUMBER, read_layout
-from evenhand.study.frame_rows import Rows, rows_of
 from evenhand.study.parquet_files import column_names, read_parquet
 from evenhand.study.records import Measured, PlannedRun, RunRecord
+from evenhand.study.reuse_words import about_bins, about_data, about_scores, bins_of, same_data
 from evenhand.study.store import Store
-from evenhand.study.told import SINGLE, is_told, told_by, told_key
+from evenhand.study.told import BINS, SINGLE, told_by
 
 NEEDED = (
     "kind", "id", "spec_hash", "data_checksum", "digest", "task", "status", "split", "measured_by", "groups",
     "classes", "layout", "counts", "seconds", "stack_seconds", "stack", "peak_memory", "device", "weights",
     "started", "finished", "evenhand", "versions",
 )  # fmt: skip
-OPTIONAL = ("count_rows", "count_squares", "scores_layout", "scores", *SINGLE)
-LOST = "they leave {} undefined, unless they are run again"
-KEPT = "they keep {} as the file says; intervals over rows cannot be made of that, they need the scores"
-LEFT_OUT = (
-    "they keep {} of all labels as the file says, and leave it undefined where a grouping leaves labels out, "
-    "unless they are run again"
-)
+OPTIONAL = ("study", "count_rows", "count_squares", "scores_layout", "scores", BINS, *SINGLE)
 Row = dict[str, Any]
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} stands for a text")
+    return value
+
+
+# what a run says of itself, and what it must be: a store refuses the rest when others are there already
+OWN: dict[str, Callable[[Any], Any]] = {
+    "seconds": float, "stack_seconds": float, "stack": int, "peak_memory": int, "device": _text,
+    "weights": _text, "started": _text, "finished": _text,
+}  # fmt: skip
 
 
 def reuse_runs(store: Store, path: Path, tell: Callable[[str], None] | None = None) -> int:
@@ -54,12 +60,13 @@ def reuse_runs(store: Store, path: Path, tell: Callable[[str], None] | None = No
     path, tell = Path(path), tell or store.notes.append
     wanted = {spec_hash(run.spec): run for run in store.waiting(retry_failed=True)}
     found = [(rows, wanted.get(rows[0]["spec_hash"])) for rows in _runs(path)]
-    taken = [_as(run, _record(path, rows), path) for rows, run in found if run and _same_data(rows, run)]
+    bins = store.study().get("score_bins", 0)
+    matched = [(rows, run) for rows, run in found if run]
+    taken = [_as(run, _record(path, rows, bins), path) for rows, run in matched if same_data(rows, run)]
+    words = [*about_data(path, matched), *about_bins(path, matched, bins)]
     number = sum(store.commit(record) for record in taken)
-    for words in _about_data(path, [(rows, run) for rows, run in found if run]):
-        tell(words)
-    for words in _about_scores(path, taken, store):
-        tell(words)
+    for told in [*words, *about_scores(path, taken, store)]:
+        tell(told)
     others = Counter(record.versions.get("evenhand", "?") for record in taken)
     for version, runs in sorted(others.items()):
         if version != __version__:
@@ -67,53 +74,6 @@ def reuse_runs(store: Store, path: Path, tell: Callable[[str], None] | None = No
     if not any(run for _, run in found) and wanted:
         tell(f"no run that this study lacks is in {path}: none has one of its specifications")
     return number
-
-
-def _same_data(rows: Sequence[Row], run: PlannedRun) -> bool:
-    return bool(rows[0]["data_checksum"] == run.data_checksum)
-
-
-def _about_data(path: Path, matched: Sequence[tuple[Sequence[Row], PlannedRun]]) -> Iterator[str]:
-    """A sentence for each task whose data are other ones here."""
-    other = Counter(
-        (run.task, rows[0]["data_checksum"], run.data_checksum)
-        for rows, run in matched
-        if not _same_data(rows, run)
-    )
-    for (task, there, here), runs in other.items():
-        yield (
-            f"{runs} runs of {path.name} were not reused: the data of task '{task}' are not the same here "
-            f"(checksum {there[:12]} there, {here[:12]} here)"
-        )
-
-
-def _about_scores(path: Path, taken: Sequence[RunRecord], store: Store) -> Iterator[str]:
-    """Sentences where the study reports or chooses by what is made of scores, and runs come without them."""
-    keys = _made_of_scores(store.study())
-    bare = [record for record in taken if all(measured.scores is None for measured in record.measured)]
-    if not (keys and bare):
-        return
-    rows, said = rows_of(store.table(), store.study()), Counter[tuple[str, str]]()
-    for record in bare:
-        told = {told_key(name) for name in record.numbers if is_told(name)}
-        kept, lost = ([key for key in keys if (key in told) is known] for known in (True, False))
-        how = LEFT_OUT if _leaves_labels_out(rows, record) else KEPT
-        said.update((", ".join(some), words) for some, words in ((lost, LOST), (kept, how)) if some)
-    for (names, words), runs in said.items():
-        yield f"{runs} reused runs of {path.name} have no scores: {words.format(names)}"
-
-
-def _made_of_scores(study: Mapping[str, Any]) -> list[str]:
-    """The metrics of scores that a study reports or chooses by."""
-    report, selection = study.get("report") or {}, study.get("selection") or {}
-    asked = dict.fromkeys([*report.get("metrics", ()), selection.get("metric", "")])
-    return [key for key in asked if key in CATALOGUE and CATALOGUE[key].needs == "scores"]
-
-
-def _leaves_labels_out(rows: Rows, record: RunRecord) -> bool:
-    """Whether a grouping that a run stands for protects some of its labels, which take no part there."""
-    labels = {name for part in record.measured if part.counts.multilabel for name in part.classes}
-    return any(labels.intersection(rows.dropped[row]) for row in rows.of_run[record.id])
 
 
 def _as(run: PlannedRun, record: RunRecord, path: Path) -> RunRecord:
@@ -142,20 +102,21 @@ def _rows(path: Path) -> list[Row]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def _record(path: Path, rows: Sequence[Row]) -> RunRecord:
+def _record(path: Path, rows: Sequence[Row], bins: int = 0) -> RunRecord:
     """The record as it was; one whose digest no longer fits is damaged. No digest covers what scores told."""
     first = rows[0]
     try:
         record = RunRecord(
             first["id"], "done", measured=tuple(_measured(row) for row in rows if row["split"] is not None),
-            versions=json.loads(first["versions"]), host="", numbers=_numbers(first),
-            **{name: first[name] for name in ("seconds", "stack_seconds", "stack", "peak_memory", "device",
-                                              "weights", "started", "finished")},
+            versions=dict(json.loads(first["versions"])), host="", numbers=_numbers(first),
+            **{name: kind(first[name]) for name, kind in OWN.items()},
         )  # fmt: skip
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path} is damaged: run {first['id']} cannot be read ({error})") from error
     if record_digest(record)[:16] != first["digest"]:
         raise InputError(f"{path} is damaged: the counts of run {first['id']} do not fit their digest")
+    if bins and bins_of(first) != bins:  # of other bins, and not to be compared
+        return record
     told = {name: value for row in rows for name, value in told_by(row).items()}
     return replace(record, numbers={**record.numbers, **told})
 

@@ -17,15 +17,18 @@ import numpy as np
 
 from evenhand.arrays import FloatArray
 from evenhand.metrics import binned
+from evenhand.metrics.catalogue import CATALOGUE
 from evenhand.study.records import canonical
 
 # Metrics of scores that are one number over all labels, whatever the convention: what a file says of them is
-# what any study would say.
+# what any study with as many bins would say.
 SINGLE = {
     "map": binned.mean_average_precision, "map_u": binned.mean_average_precision_u,
     "dims": binned.dims, "diamr": binned.diamr,
 }  # fmt: skip
 TOLD = "told "  # before such a name; no number of a model begins so
+BINS = "score_bins"  # the column that says how many bins the scores were kept in: ties in a bin lower mAP
+ROUNDED = 1e-9
 Numbers = Mapping[str, float]
 
 
@@ -68,8 +71,14 @@ def told_by(row: Mapping[str, Any]) -> dict[str, float]:
     return {
         told_name(row["split"], row["measured_by"], key): float(value)
         for key, value in found.items()
-        if isinstance(value, int | float) and math.isfinite(value)
+        if isinstance(value, int | float) and math.isfinite(value) and _can_be(key, value)
     }
+
+
+def _can_be(key: str, value: float) -> bool:
+    """Whether a metric can have a value; one that it cannot have is no word to take a file by."""
+    metric = CATALOGUE[key]
+    return metric.low - ROUNDED <= value <= metric.high + ROUNDED
 
 
 def told_values(numbers: Sequence[Numbers | None], part: str, grouping: str) -> dict[str, FloatArray]:

@@ -40,7 +40,7 @@ CORRECTIONS = ("holm", "benjamini-hochberg", "none")
 CONVENTIONS = get_args(Convention)
 BINS, ECE_BINS = 240, 15  # bins of scores that serve every metric; those that ECE joins them into
 FIGURES = ("frontier", "ranks", "groups", "classes", "variance", "levelling", "cost", "spearman")
-_SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 def check_study(study: Study) -> Study:
@@ -123,7 +123,7 @@ def _settings(method: MethodSpec) -> int:
 
 
 def _check_top(study: Study, mistakes: Mistakes) -> None:
-    if not _SAFE.fullmatch(study.name):
+    if not SAFE.fullmatch(study.name):
         told = f"the name {study.name!r} becomes a folder: use letters, digits, '-', '_' and '.'"
         mistakes.add(("name",), told)
     _one_of(("kind",), "kind", study.kind, KINDS, mistakes)

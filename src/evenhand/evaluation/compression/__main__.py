@@ -29,9 +29,10 @@ def _write(chosen: argparse.Namespace) -> list[Path]:
     from evenhand.report.compression_files import write_page
 
     body = together(read_studies(chosen.folders, compute, KIND, whole=bool(chosen.claims)))
+    found = answers(body, chosen.claims) if chosen.claims else None  # before anything is written
     written = write_asked(chosen, body, write_page, render, lambda _, study: str(study["name"]))
-    if chosen.claims:
-        update(chosen.claims, answers(body, chosen.claims))
+    if found is not None:
+        update(chosen.claims, found)
     return written
 
 

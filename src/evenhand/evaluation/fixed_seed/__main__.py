@@ -34,9 +34,10 @@ def _write(chosen: argparse.Namespace) -> list[Path]:
 
     bench = read_benchmark(chosen.benchmark) if chosen.benchmark else None
     body = together(read_studies(chosen.folders, compute, KIND, whole=bool(chosen.claims)), bench)
+    found = answers(body) if chosen.claims else None  # before anything is written
     written = write_asked(chosen, body, write_page, lambda found: render(with_answers(found)), study_folder)
-    if chosen.claims:
-        update(chosen.claims, answers(body))
+    if found is not None:
+        update(chosen.claims, found)
     return written
 
 

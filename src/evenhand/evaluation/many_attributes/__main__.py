@@ -10,16 +10,14 @@ file names for it.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from evenhand.errors import InputError
 from evenhand.evaluation.claims import update
 from evenhand.evaluation.many_attributes.claims import answers
 from evenhand.evaluation.many_attributes.study import KIND, compute, together
-from evenhand.evaluation.page_folders import FOLDERS, publish_studies, read_studies, tell_written
+from evenhand.evaluation.page_folders import FOLDERS, publish_studies, read_studies, told_or_written
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,17 +28,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, help="folder for what is written besides")
     parser.add_argument("--claims", help="claims file whose rows are filled from the runs")
     chosen = parser.parse_args(arguments)
-    try:
-        studies = read_studies(chosen.folders, compute, KIND, whole=bool(chosen.claims))
-        body = together(studies)
-        written = _write(body, chosen.page, chosen.out or _beside(chosen))
-        if chosen.claims:
-            update(chosen.claims, answers(body, chosen.claims))
-    except InputError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
-    tell_written(written)
-    return 0
+    return told_or_written(chosen.folders, lambda: _work(chosen), chosen.claims)
+
+
+def _work(chosen: argparse.Namespace) -> list[Path]:
+    body = together(read_studies(chosen.folders, compute, KIND, whole=bool(chosen.claims)))
+    found = answers(body, chosen.claims) if chosen.claims else None  # before anything is written
+    written = _write(body, chosen.page, chosen.out or _beside(chosen))
+    if found is not None:
+        update(chosen.claims, found)
+    return written
 
 
 def _beside(chosen: argparse.Namespace) -> Path:

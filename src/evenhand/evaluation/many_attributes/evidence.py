@@ -83,7 +83,7 @@ class Evidence:
 
     def others(self, *but: str) -> list[str]:
         """Keys of the methods themselves that the study has, without some."""
-        own = [self.runs.keys[name].removeprefix("pre+") for name in self.runs.main]
+        own = [self.runs.keys[name].removeprefix("pre+") for name in self.runs.claimed]
         return [key for key in dict.fromkeys(own) if key not in but]
 
     def trainings(self) -> int:

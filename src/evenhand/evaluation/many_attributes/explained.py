@@ -38,7 +38,7 @@ def _asked(e: Evidence, track: tuple[str, str], slot: str) -> Asked:
         one, two = (mean_r2(x, rest, places) for x in (own, size))
         return one - two
 
-    places = {(structure, method) for structure in where for method in e.runs.main}
+    places = {(structure, method) for structure in where for method in e.runs.claimed}
     return resampled(words, above(), kept, more, e.runs.trainings(places))
 
 
@@ -46,7 +46,7 @@ def tables(
     e: Evidence, where: Sequence[Structure], slot: str
 ) -> tuple[FloatArray, FloatArray, FloatArray, int]:
     """ERM's numbers `[S]`, numbers of attributes `[S]`, those of the other methods `[M, S]`, and S."""
-    base, methods = e.runs.find("erm"), [name for name in e.runs.main if name != e.runs.find("erm")]
+    base, methods = e.runs.find("erm"), [name for name in e.runs.claimed if name != e.runs.find("erm")]
     e.asked |= {(structure, method) for structure in where for method in (base, *methods)}
     known = [structure for structure in where if np.isfinite(e.runs.mean(structure, base, slot))]
     own = np.array([e.runs.mean(structure, base, slot) for structure in known])

@@ -29,9 +29,9 @@ def most_reliable(e: Evidence) -> list[Asked]:
     """
     found, own = [], e.runs.find(WEIGHTING)
     where = [structure for structure in e.runs.structures if not structure.swapped]
-    e.asked |= {(structure, method) for structure in where for method in e.runs.main}
+    e.asked |= {(structure, method) for structure in where for method in e.runs.claimed}
     for slot in SLOTS:
-        methods, table = means_table(e.runs, where, slot)
+        methods, table = means_table(e.runs, where, slot, e.runs.claimed)
         for other in methods:
             if other != own:
                 words = f"mean rank of W-ERM less {e.runs.shown(other)} by {slot}"
@@ -56,9 +56,11 @@ def _rank_difference(
     return Asked(words, measure, below(), "ranks")
 
 
-def means_table(runs: Runs, where: Sequence[Structure], slot: str) -> tuple[list[str], FloatArray]:
+def means_table(
+    runs: Runs, where: Sequence[Structure], slot: str, among: Sequence[str] | None = None
+) -> tuple[list[str], FloatArray]:
     """The methods that nearly all of these problems have, and their means `[problems, methods]`."""
-    methods = runs.main
+    methods = list(runs.main if among is None else among)
     table = np.array([[runs.mean(structure, method, slot) for method in methods] for structure in where])
     table = table.reshape(len(where), len(methods))
     known = np.isfinite(table)

@@ -121,11 +121,24 @@ class Runs:
 
     @cached_property
     def keys(self) -> dict[str, str]:
-        """The key of each method, by the name that the study gives it."""
+        """The key of each method, by the name that the study gives it; one's own goes by that name."""
         columns, found = self.frame.columns, dict[str, str]()
         for name, spec in zip(columns["method"], columns["spec"], strict=True):
-            found.setdefault(str(name), str(spec.get("method", name)))
+            key = str(spec.get("method", name))
+            found.setdefault(str(name), str(name) if ":" in key else key)
         return found
+
+    @cached_property
+    def own(self) -> frozenset[str]:
+        """Methods of one's own, which were added: shown beside the others, and asked by no claim."""
+        columns = self.frame.columns
+        pairs = zip(columns["method"], columns["spec"], strict=True)
+        return frozenset(str(name) for name, spec in pairs if ":" in str(spec.get("method", "")))
+
+    @property
+    def claimed(self) -> list[str]:
+        """The methods themselves that the paper's claims are about."""
+        return [name for name in self.main if name not in self.own]
 
     def find(self, key: str, pretrained: bool | None = None) -> str | None:
         """The method that has a key: pre-trained where there is one, unless told otherwise; None without."""

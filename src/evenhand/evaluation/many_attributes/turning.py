@@ -58,7 +58,7 @@ def shared_sizes(where: Sequence[Structure]) -> list[int]:
 def curves_of(e: Evidence, where: Sequence[Structure], slot: str) -> Curves:
     """The curve of every method and seed that has all its structures."""
     sizes, found = shared_sizes(where), Curves()
-    for method in e.runs.main:
+    for method in e.runs.claimed:
         by_size = [
             [e.values(structure, method, slot) for structure in where if structure.attributes == size]
             for size in sizes

@@ -24,7 +24,7 @@ def depends_on_groups(e: Evidence) -> list[Asked]:
     found = []
     for track in e.runs.tracks:
         where = [structure for structure in e.runs.of(track) if not structure.swapped]
-        places = {(structure, method) for structure in where for method in e.runs.main}
+        places = {(structure, method) for structure in where for method in e.runs.claimed}
         e.asked |= places
         agreed = [agreement(_winners(e, where, slot)) for slot in SLOTS]
         words = f"agreement on the best method, same less other groups ({e.runs.track_name(track)})"
@@ -35,7 +35,7 @@ def depends_on_groups(e: Evidence) -> list[Asked]:
 
 def _winners(e: Evidence, where: Sequence[Structure], slot: str) -> list[dict[int, str]]:
     """The best of the methods that nearly all structures have, by seed, where all of them were run."""
-    found, methods = [], means_table(e.runs, where, slot)[0]
+    found, methods = [], means_table(e.runs, where, slot, e.runs.claimed)[0]
     for structure in where:
         every = {method: e.values(structure, method, slot) for method in methods}
         seeds = set.intersection(*(set(values) for values in every.values())) if len(every) > 1 else set()

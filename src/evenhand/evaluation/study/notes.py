@@ -26,7 +26,8 @@ def notes(setup: Setup, budget: Mapping[str, Any], problems: Sequence[Mapping[st
     found += shared_notes(setup.frame)
     if not budget["equal"]:
         found.append(f"{budget['words']}; with more settings there are more chances to look good")
-    return [*found, *_small(problems), *_undefined(setup), *_rows_apart(setup), *setup.selected.notes]
+    found += [*_small(problems), *_undefined(setup), *_without_scores(setup)]
+    return [*found, *_rows_apart(setup), *setup.selected.notes]
 
 
 def _selection(setup: Setup) -> list[str]:
@@ -131,6 +132,25 @@ def _undefined(setup: Setup) -> list[str]:
         total = sum(len(entry) for entry in values)
         if missing:
             found.append(f"{key} is undefined in {missing} of the {total} runs shown, which are left out")
+    return found
+
+
+def _without_scores(setup: Setup) -> list[str]:
+    """Metrics whose values came in place of scores: what other test rows would change is not known."""
+    told = [metric.key for metric in setup.metrics if metric.needs == "scores"]
+    bare = np.zeros(setup.frame.n, dtype=bool)
+    for look in setup.frame.looks(setup.report.part):
+        bare[look.rows] = look.scores is None
+    found = []
+    for key in told:
+        arms = [arm.of(key) for arm in setup.arms]
+        runs = sum(int((bare[arm.rows] & ~np.isnan(arm.values[key])).sum()) for arm in arms)
+        if runs:
+            total = sum(len(arm.rows) for arm in arms)
+            found.append(
+                f"{key} of {runs} of the {total} runs shown was taken from a file without the scores that it "
+                "is made of: what other test rows would change in them is not known"
+            )
     return found
 
 

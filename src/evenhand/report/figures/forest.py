@@ -125,7 +125,9 @@ def _labels(row: ForestRow, y: float, left: float, width: float, narrow: bool, s
     weight = {"font_weight": "600"} if row.heading else {}
     spread = interval((row.low, row.high), signed=signed)
     shown = "" if row.heading else number(row.value, signed=signed)
-    above, room = (y - 16, width - 170) if narrow else (y + 4.5, left - 14)
+    above, room = (y - 16, width - 20) if narrow else (y + 4.5, left - 14)
+    if narrow and shown:  # the number ends where the interval begins
+        room -= (122 if signed else 108) + text_width(shown, 14)
     parts = [text(2 if narrow else 0, above, clip(row.label, room), "t", 13, row.tip, **weight)]
     if shown:
         end = width - 2
