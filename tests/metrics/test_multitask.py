@@ -201,5 +201,5 @@ def test_both_values_of_a_label_are_what_s1_averages():
     cells[:, :2, 1, 1], cells[:, :2, 0, 0] = yes.T, (rows[:, None] - yes).T
     counts = Counts(cells, multilabel=True)
     both, positive = (float(CATALOGUE[key](View(counts.margins()))) for key in ("eps", "eps.positive"))
-    assert both == pytest.approx(1.0, abs=0.05)
-    assert positive == pytest.approx(1.55, abs=0.1)
+    assert both == pytest.approx(1.01, abs=0.005)
+    assert positive == pytest.approx(1.56, abs=0.005)

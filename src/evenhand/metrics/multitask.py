@@ -72,7 +72,7 @@ def intersectional_bias(view: View) -> FloatArray:
     Rates are smoothed as Foulds et al. do: (count + k / C) / (n + k), k = `view.smoothing`; with k = 0 a rate
     of zero makes epsilon infinite. Groups without rows are left out. A label of several is a task of two
     classes, and has the mean of both: S1's Table 6 has 1.18 for plain training on CelebA, whose annotations
-    themselves come to 1.01 so, and to 1.55 with "yes" alone.
+    themselves come to 1.01 so, and to 1.56 with "yes" alone.
     """
     found = _span(log_rates(view))
     return np.where(view.several, found if view.margins.exclusive else _both_values(found), np.nan)
