@@ -1,5 +1,6 @@
 """The committed pages of several studies are, to the byte, what the committed studies say."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -16,6 +17,8 @@ PAGES = {
     "fixed-seed": (fixed_seed, "studies/results/fixed-seed"),
     "compression": (compression, "studies/results"),
 }
+BENCHMARK = ROOT / "benchmarks" / "results" / "deterministic-mode-cuda.json"
+ALSO = {"fixed-seed": ["--benchmark", str(BENCHMARK)]}
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -31,7 +34,32 @@ def test_a_committed_page_is_what_its_committed_studies_say(name, tmp_path):
         shutil.copy(ROOT / path, tmp_path / path)
     claims = tmp_path / "docs" / "claims.csv"
     asked = ["--page", tmp_path / page, "--out", tmp_path / results, "--claims", claims]
-    assert write([str(one) for one in [*studies, *asked]]) == 0
+    assert write([str(one) for one in [*studies, *asked, *ALSO.get(name, [])]]) == 0
     files = [path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()]
     assert len(files) > 15
     assert [str(path) for path in files if (tmp_path / path).read_bytes() != (ROOT / path).read_bytes()] == []
+
+
+def test_what_is_said_of_deterministic_mode():
+    text = " ".join((ROOT / "docs" / "studies" / "fixed-seed.md").read_text(encoding="utf-8").split())
+    body = json.loads(BENCHMARK.read_text(encoding="utf-8"))
+    costs = [100 * row["overhead"] for row in body["overhead"]]
+    assert f"in float32 it costs {min(costs):.0f} to {max(costs):.0f} percent" in text
+    rounds = [
+        100 * share for row in body["overhead"] if row["net"] == "densenet121" for share in row["shares"]
+    ]
+    assert f"its rounds say from {min(rounds):.0f} to {max(rounds):.0f} percent" in text
+    outside = [row for row in body["modes"] if not row["deterministic"]]
+    assert all(row["equal"] for row in body["modes"] if row["deterministic"])
+    assert len(body["modes"]) - len(outside) == 9
+    assert [row["equal"] for row in outside if row["precision"] != "bfloat16"] == [False] * 12
+    assert [row["equal"] for row in outside if row["precision"] == "bfloat16"] == [True] * 6
+    speeds = {row["name"]: row["images"] for row in body["modes"]}
+    lost = [
+        round(100 * (1 - speeds[f"{name}, deterministic, evenhand"] / speeds[f"{name}, evenhand"]))
+        for name in ("float32", "tf32", "bfloat16")
+    ]
+    assert lost[2] == 0
+    assert f"takes {lost[0]} percent of the speed in float32, {lost[1]} in tf32 and none in bfloat16" in text
+    raising = sum(row["raises"] for row in body["exceptions"])
+    assert f"{raising} of {len(body['exceptions'])} operations that were tried still refuse it" in text

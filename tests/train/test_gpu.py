@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 import torch
 
@@ -12,6 +14,7 @@ from evenhand.methods.jtt import JTT
 from evenhand.methods.resample import Resample
 from evenhand.nets import NetSpec
 from evenhand.records import Out
+from evenhand.train.determinism import SMALL, WORKSPACE
 from evenhand.train.fit import train_runs
 from evenhand.train.gpu_memory import let_go
 from evenhand.train.recipe import Recipe
@@ -20,6 +23,7 @@ from evenhand.train.streams import Streams
 
 pytestmark = pytest.mark.gpu
 DEVICE = "cuda"
+os.environ.setdefault(WORKSPACE, SMALL)  # before CUDA starts, as deterministic mode wants it
 
 
 @pytest.mark.parametrize("draw", ["bits", "uniform", "fine", "order"])

@@ -113,7 +113,7 @@ def _equal(body: Json) -> dict[str, str]:
     if not inside and not bench:
         return {}
     differ = [row["name"] for row in (bench or {}).get("modes", ()) if row.get("equal") is False]
-    told = f"Modes of the benchmark in which two trainings differ: {', '.join(differ) or 'none'}."
+    told = f"Modes of the benchmark in which two trainings differ: {'; '.join(differ) or 'none'}."
     runs = 2 * sum(row.get("equal") is not None for row in (bench or {}).get("modes", ()))
     runs += sum(row["runs"] for kind in (CONTROL, IDENTICAL) for _, one in on_gpu_alike(body, kind)
                 for row in _once(one))  # fmt: skip
@@ -155,7 +155,7 @@ def _exceptions(bench: Json) -> dict[str, str]:
     return {
         "verdict": exceptions_verdict(bench),
         "effect": f"{len(raising)} of {len(tried)} operations raise", "interval": "count", "runs": "0",
-        **_own(bench, f"They are: {', '.join(raising) or 'none'}. In 2021 there were 25."),
+        **_own(bench, f"They are: {'; '.join(raising) or 'none'}. In 2021 there were 25."),
     }  # fmt: skip
 
 
