@@ -9,7 +9,7 @@ import pytest
 
 from evenhand.evaluation.many_attributes import compute, paper, together
 from evenhand.report.many_attributes import render
-from evenhand.report.many_attributes_beside import paper_tables
+from evenhand.report.many_attributes_beside import beside_ranks_table, paper_table, paper_tables
 from evenhand.report.many_attributes_markdown import results_markdown
 from evenhand.report.many_attributes_tables import methods_table, tables
 from evenhand.report.many_attributes_words import in_brief, sentences
@@ -120,6 +120,28 @@ def test_gaps_under_shift_stand_beside_those_of_s4():
     assert cells["cuma"][0]["std"] == pytest.approx(0.01)  # of seeds that are 0.01 apart
     shown = next(row for row in paper_tables({"tables": [table]})["table-4-of-s4-attractive-chubby"].rows)
     assert shown[:3] == ("U-ERM", "0.900 ± 0.010", "0.912")  # the paper has deviations for CUMA alone
+
+
+def test_a_table_that_the_paper_does_not_print_has_no_column_for_it():
+    cell = {"mean": 0.5, "std": 0.1, "printed": None, "printed_std": None}
+    one = {"title": "Table 5", "track": "swapped", "keys": ["accuracy"]}
+    bare = paper_table({**one, "rows": [{"method": "U-ERM", "cells": [cell]}]})
+    assert (bare.heads, bare.rows) == (("Method", "accuracy"), (("U-ERM", "0.500 ± 0.100"),))
+    assert "prints no numbers" in bare.note
+    rows = [
+        {"method": name, "cells": [cell | {"printed": told}]} for name, told in (("a", None), ("b", 0.25))
+    ]
+    beside = paper_table({**one, "rows": rows})
+    assert beside.heads == ("Method", "accuracy", "paper")
+    assert [row[2] for row in beside.rows] == ["–", "0.250"]
+
+
+def test_a_study_without_ranks_has_no_column_among_them():
+    row = {"slot": "performance", "method": "U-ERM", "rank": 1.5, "of": 2, "problems": 3}
+    body = {"beside": {"studies": ["one", "two", "three"], "ranks": [row | {"study": 0}, row | {"study": 2}]}}
+    table = beside_ranks_table(body)
+    assert table.heads == ("Metric", "Method", "one", "three")
+    assert table.rows[0][1:] == ("U-ERM", "1.50 (of 2, 3)", "1.50 (of 2, 3)")
 
 
 def shifted_world():

@@ -14,6 +14,7 @@ from evenhand.metrics.counts import Counts
 from evenhand.report.terminal_study_diff import diff_table
 from evenhand.study.records import Measured, PlannedRun, RunRecord, RunSpec, identity
 from evenhand.study.store import Store
+from evenhand.study.told import told_name
 
 SEEDS = range(6)
 METHODS = ("erm", "gdro")
@@ -122,6 +123,24 @@ def test_weights_that_were_not_kept_are_not_compared(store, tmp_path):
         bare.commit(replace(record(run), weights=""))
     found = diff_studies(store(), bare)
     assert (found["bits"]["weights_unknown"], found["bits"]["different"]) == (12, 0)
+
+
+def test_what_scores_told_is_compared_where_both_sides_lack_them(store):
+    def told(value):
+        made = store(runs=[])
+        runs = [planned("erm", seed) for seed in SEEDS]
+        made.add_runs(runs)
+        for run in runs:
+            own = {} if value is None else {told_name("test", "sex", "map"): value(run.spec.seed)}
+            made.commit(record(run, numbers=own))
+        return made
+
+    here, there = told(lambda seed: 0.5), told(lambda seed: 0.5 if seed else 0.25)
+    moved = diff_studies(here, there)
+    assert not moved["equal"]
+    assert moved["numbers"] == [{"key": "map", "compared": 6, "equal": 5, "farthest": 0.25}]
+    assert diff_studies(here, told(lambda seed: 0.5))["equal"]
+    assert diff_studies(here, told(None))["numbers"] == []  # it may have the scores themselves
 
 
 @pytest.mark.parametrize("width", [40, 60, 110])

@@ -11,7 +11,7 @@ import numpy as np
 from evenhand.arrays import FloatArray
 from evenhand.metrics.counts import Counts
 from evenhand.study.records import canonical
-from evenhand.study.told import is_told
+from evenhand.study.told import is_told, told_key
 
 if TYPE_CHECKING:
     from evenhand.study.store import Store
@@ -46,21 +46,30 @@ def _tables(counts: Counts, kind: str) -> FloatArray:
 def moved_numbers(pairs: Sequence[tuple[Numbers, Numbers]]) -> list[dict[str, Any]]:
     """For each number of the runs that two folders share: how many have it, equal to the bit, farthest apart.
 
-    What is kept in place of scores is no number of the model: where one folder has the scores, it lacks that.
+    What is kept in place of scores is no number of the model: where one folder has the scores, it lacks that,
+    and it is compared where both have it, under the name of its metric.
 
     >>> moved_numbers([({"delta_er": 0.5}, {"delta_er": 0.25}), ({"delta_er": 1.0}, {"delta_er": 1.0})])
     [{'key': 'delta_er', 'compared': 2, 'equal': 1, 'farthest': 0.25}]
     """
     keys = dict.fromkeys(key for pair in pairs for side in pair for key in side if not is_told(key))
-    rows = []
-    for key in keys:
-        # what one side lacks is as undefined as what it left undefined
-        sides = np.array([[side.get(key, np.nan) for side in pair] for pair in pairs])
-        apart = np.abs(sides[:, 0] - sides[:, 1])
-        equal = (sides[:, 0] == sides[:, 1]) | np.isnan(sides).all(axis=1)
-        farthest = float(np.fmax.reduce(apart, initial=0.0))
-        rows.append({"key": key, "compared": len(pairs), "equal": int(equal.sum()), "farthest": farthest})
-    return rows
+    # what one side lacks is as undefined as what it left undefined
+    rows = [_compared(key, [[side.get(key, np.nan) for side in pair] for pair in pairs]) for key in keys]
+    told: dict[str, list[list[float]]] = {}
+    for one, two in pairs:
+        for name in filter(is_told, one):
+            if name in two:
+                told.setdefault(told_key(name), []).append([one[name], two[name]])
+    return [*rows, *(_compared(key, values) for key, values in told.items())]
+
+
+def _compared(key: str, values: Sequence[Sequence[float]]) -> dict[str, Any]:
+    """A row about pairs of values of one number."""
+    sides = np.array(values)
+    apart = np.abs(sides[:, 0] - sides[:, 1])
+    equal = (sides[:, 0] == sides[:, 1]) | np.isnan(sides).all(axis=1)
+    farthest = float(np.fmax.reduce(apart, initial=0.0))
+    return {"key": key, "compared": len(sides), "equal": int(equal.sum()), "farthest": farthest}
 
 
 def same_weights(one: str | None, two: str | None) -> bool | None:

@@ -15,6 +15,7 @@ PRINTED = (
     "Mean over structures ± deviation over seeds; paper: as printed, on other data with another network, so "
     "that the order of methods compares and the digits do not."
 )
+UNPRINTED = "Mean over structures ± deviation over seeds. The paper prints no numbers of it."
 
 
 def paper_tables(study: Json) -> dict[str, Table]:
@@ -28,13 +29,19 @@ def _file(one: Json) -> str:
 
 
 def paper_table(one: Json) -> Table:
-    """A row for each method: ours and the paper's in each column."""
-    heads = [text for key in one["keys"] for text in (METRICS.get(key, key), "paper")]
+    """A row for each method: ours and the paper's in each column; ours alone where the paper prints none."""
+    cells = [cell for row in one["rows"] for cell in row["cells"]]
+    beside = any(cell["printed"] is not None for cell in cells)
+    heads = [text for key in one["keys"] for text in (METRICS.get(key, key), *(["paper"] * beside))]
     rows = tuple(
-        (row["method"], *(text for cell in row["cells"] for text in (ours(cell), _theirs(cell))))
+        (
+            row["method"],
+            *(text for cell in row["cells"] for text in (ours(cell), *([_theirs(cell)] * beside))),
+        )
         for row in one["rows"]
     )
-    return Table(f"{one['title']} in shape: {one['track']}", ("Method", *heads), rows, PRINTED)
+    note = PRINTED if beside else UNPRINTED
+    return Table(f"{one['title']} in shape: {one['track']}", ("Method", *heads), rows, note)
 
 
 def _theirs(cell: Json) -> str:
@@ -82,18 +89,18 @@ def _answer(found: Json | None) -> str:
 
 
 def beside_ranks_table(body: Json) -> Table:
-    """Mean ranks of each method in each study, over all its tasks."""
+    """Mean ranks of each method in each study that has some, over all its tasks."""
     found = body["beside"]["ranks"]
     methods = dict.fromkeys(row["method"] for row in found)
-    rows = []
-    for slot, told in SLOTS.items():
-        for method in methods:
-            cells = [_rank(found, place, slot, method) for place in range(len(body["studies"]))]
-            rows.append((told, method, *cells))
-    note = "Mean rank (of how many methods, over how many problems); 1 is best."
-    return Table(
-        "Mean ranks, study by study", ("Metric", "Method", *body["beside"]["studies"]), tuple(rows), note
+    places = sorted({row["study"] for row in found})
+    rows = tuple(
+        (told, method, *(_rank(found, place, slot, method) for place in places))
+        for slot, told in SLOTS.items()
+        for method in methods
     )
+    names = [body["beside"]["studies"][place] for place in places]
+    note = "Mean rank (of how many methods, over how many problems); 1 is best."
+    return Table("Mean ranks, study by study", ("Metric", "Method", *names), rows, note)
 
 
 def _rank(found: Sequence[Json], place: int, slot: str, method: str) -> str:
