@@ -62,9 +62,9 @@ def test_the_gpu_study_is_s0s_but_for_the_schedule_it_states():
     assert (study.repeats, study.seeds, study.nets[0].net) == (16, (0,), "cifar-resnet18")
     assert study.tasks[0].knobs["n_train"] == 25_000
     recipes = {method.name: {**study.recipe, **method.recipe} for method in study.methods}
-    assert recipes["S-Base"] == {**TECHNIQUES["S-Base"].recipe, "epochs": 8, "precision": "float32",
+    assert recipes["S-Base"] == {**TECHNIQUES["S-Base"].recipe, "epochs": 8, "precision": "tf32",
                                  "milestones": [0.25, 0.5, 0.75]}  # fmt: skip
-    assert recipes["S-UC"] == {**TECHNIQUES["S-UC"].recipe, "epochs": 20, "precision": "float32"}
+    assert recipes["S-UC"] == {**TECHNIQUES["S-UC"].recipe, "epochs": 20, "precision": "tf32"}
     assert recipes["S-GR"]["epochs"] / recipes["S-Base"]["epochs"] == 500 / 200
     assert len(range(0, 20, 3)) == 7  # epochs of the model, as `about` says
     assert "in 7 of which the model moves" in study.about.replace("\n", " ")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from evenhand.report.replay_words import METRIC_NAMES
+
 Json = Mapping[str, Any]
 
 
@@ -26,11 +28,30 @@ def alike(one: Json) -> list[str]:
     if not silent:
         return []
     told = ", ".join(f"{name} for {n:.1f} of {of}" for name, (n, of) in silent.items())
+    worst = (
+        f" By the convention `artifact` {METRIC_NAMES['di']} is 1 for what nobody is predicted as (its 0/0): "
+        "what it rose by there is no loss."
+        if one["convention"] == "artifact" else ""
+    )  # fmt: skip
     return [
         "Some networks do not tell everything apart: for so many classes or labels, on average over runs, "
         f"one answer is given to every row: {told}. A gap is 0 or undefined there because nobody gets "
-        "another answer: what fell there is no gain."
+        f"another answer: what fell there is no gain.{worst}"
     ]
+
+
+def own_ways(one: Json) -> list[str]:
+    """Techniques whose runs were made in another way than the set's, or in several."""
+    kinds, machines = one.get("kinds") or {}, one.get("machines") or {}
+    held = [name for name, kind in kinds.items() if kind == "control" != one["kind"]]
+    apart = [name for name, several in machines.items() if len(several) > 1 and kinds.get(name) != "seeds"]
+    told = [f"In deterministic mode, unlike the others: {', '.join(held)}."] if held else []
+    if apart:
+        told.append(
+            f"Made by several devices or versions of torch, and so not identical: {', '.join(apart)}; they "
+            "answer no claim."
+        )
+    return told
 
 
 def shared(known: list[Json]) -> list[str]:

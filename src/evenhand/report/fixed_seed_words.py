@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from evenhand.report.fixed_seed_cautions import alike, out_of_reach, shared
+from evenhand.report.fixed_seed_cautions import alike, out_of_reach, own_ways, shared
 from evenhand.report.fixed_seed_tables import cell
 from evenhand.report.numbers import defined
 from evenhand.report.paper_warning import SMALL
@@ -55,6 +55,7 @@ def notes(study: Json, one: Json) -> list[str]:
         found.append(f"Left out for want of two finished runs: {told}.")
     if one["without_base"]:
         found.append(f"Compared with nothing, their baseline was not run: {', '.join(one['without_base'])}.")
+    found += own_ways(one)
     if study["others"]:
         found.append(f"Methods that are no techniques of S0 are not shown: {', '.join(study['others'])}.")
     if not study["published"]:

@@ -12,7 +12,14 @@ from evenhand.evaluation.fixed_seed.layout import FACTOR, FEWEST_OPERATIONS, OVE
 
 Json = Mapping[str, Any]
 HOLDS, DOES_NOT, UNTOLD = "holds", "does not", "cannot tell"
-PARTS = ("machine", "overhead", "exceptions", "modes")
+# what is read of each part: of the machine itself, else of every row
+PARTS = {
+    "machine": {"device", "name", "torch"},
+    "overhead": {"net", "batch", "size", "plain", "deterministic", "overhead", "low", "high", "rounds",
+                 "printed"},
+    "exceptions": {"operation", "raises", "why"},
+    "modes": {"name", "deterministic", "steps"},
+}  # fmt: skip
 
 
 def read_benchmark(path: Path | str) -> dict[str, Any]:
@@ -23,6 +30,12 @@ def read_benchmark(path: Path | str) -> dict[str, Any]:
         raise InputError(f"{path} cannot be read as results of deterministic_mode.py ({error})") from error
     if not isinstance(body, dict) or not set(PARTS) <= body.keys():
         raise InputError(f"{path} lacks {', '.join(PARTS)}: it is no file of deterministic_mode.py")
+    for part, needed in PARTS.items():
+        rows = [body[part]] if part == "machine" else body[part]
+        if not isinstance(rows, list) or not all(
+            isinstance(row, dict) and needed <= row.keys() for row in rows
+        ):
+            raise InputError(f"{path} is damaged: its {part} lacks {', '.join(sorted(needed))}")
     return body
 
 

@@ -41,13 +41,26 @@ def on_gpu_alike(body: Json, kind: str = IDENTICAL) -> list[tuple[Json, Json]]:
     """Sets of runs of this kind that were made on a GPU, each with its study."""
     return [
         (study, one) for study in body["studies"] for one in study["sets"]
-        if one["kind"] == kind and all(device.startswith("cuda") for device in study["devices"])
+        if of_kind(one, kind) and all(device.startswith("cuda") for device in study["devices"])
+    ]  # fmt: skip
+
+
+def of_kind(one: Json, kind: str) -> list[str]:
+    """The techniques of a set whose runs are of this kind, all made by one device and library.
+
+    A study may train some in deterministic mode and others not; runs of two machines differ for that reason.
+    """
+    kinds, machines = one.get("kinds") or {}, one.get("machines") or {}  # older files have neither
+    return [
+        name for name in one["techniques"]
+        if kinds.get(name, one["kind"]) == kind and len(machines.get(name, ())) <= 1
     ]  # fmt: skip
 
 
 def asked(one: Json) -> list[str]:
     """The techniques of a set that S0.12 is about: those of the S family, trained on CIFAR-10S."""
-    return [name for name in one["techniques"] if name.startswith("S-") and one["data"][name] == DATA]
+    known = of_kind(one, IDENTICAL)
+    return [name for name in known if name.startswith("S-") and one["data"][name] == DATA]
 
 
 def moving(one: Json) -> list[Row]:
@@ -116,7 +129,7 @@ def _equal(body: Json) -> dict[str, str]:
     told = f"Modes of the benchmark in which two trainings differ: {'; '.join(differ) or 'none'}."
     runs = 2 * sum(row.get("equal") is not None for row in (bench or {}).get("modes", ()))
     runs += sum(row["runs"] for kind in (CONTROL, IDENTICAL) for _, one in on_gpu_alike(body, kind)
-                for row in _once(one))  # fmt: skip
+                for row in _once(one) if row["technique"] in of_kind(one, kind))  # fmt: skip
     own = _own(bench, told) if bench else {"study": STUDY, "command": PROGRAM, "note": ""}
     return {
         "verdict": equality_verdict(inside, outside),
@@ -132,7 +145,7 @@ def alike(body: Json, kind: str) -> list[bool]:
         row["weights"] == 1
         for _, one in on_gpu_alike(body, kind)
         for row in _once(one)
-        if row["weights"] is not None
+        if row["weights"] is not None and row["technique"] in of_kind(one, kind)
     ]
 
 

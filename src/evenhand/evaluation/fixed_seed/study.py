@@ -17,8 +17,8 @@ from evenhand.evaluation.fixed_seed.one_answer import same_answers
 from evenhand.evaluation.fixed_seed.origin import origins
 from evenhand.evaluation.fixed_seed.printed import Printed, read_printed
 from evenhand.evaluation.fixed_seed.ratio import PERFORMANCE, median_ratios, ratio_rows
-from evenhand.evaluation.fixed_seed.trained import Trained, facts, read_trained
-from evenhand.evaluation.fixed_seed.varying import devices_of, varying_rows
+from evenhand.evaluation.fixed_seed.trained import Trained, facts, kind_of, read_trained
+from evenhand.evaluation.fixed_seed.varying import devices_of, machines_of, varying_rows
 from evenhand.evaluation.page_head import page_head
 from evenhand.evaluation.replay.cost import cost_rows, venn_rows
 from evenhand.evaluation.replay.published import METRICS
@@ -92,6 +92,8 @@ def _set(frame: Frame, one: Trained, printed: Printed) -> Json:
         "cost": [row | _paid(printed.cost.get(technique_of(row["technique"]) or "")) for row in costs],
         "venn": venn_rows([row for row in tests if row["technique"] in {c["technique"] for c in costs}],
                           costs),
+        "kinds": {name: kind_of(facts(frame, one.rows[name], "spec"))[0] for name in one.techniques},
+        "machines": {name: machines_of(frame, one.rows[name]) for name in one.techniques},
         "varying": varying_rows(frame, one), "best": best, "best_verdict": best_verdict(best) if best else "",
         "places": {name: _place(frame, one, name) for name in one.techniques},
         "recipes": {name: facts(frame, one.rows[name], "spec")[0].get("recipe") or {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,11 +25,11 @@ from evenhand.evaluation.fixed_seed.layout import (
     technique_names,
     technique_of,
 )
+from evenhand.evaluation.fixed_seed.official import by_class, official
 from evenhand.evaluation.replay.published import METRICS, Published, base_of
 from evenhand.metrics.undefined import mean_defined
 from evenhand.study.fit import SOURCES, STREAMS
-from evenhand.study.frame import Frame, metric_of
-from evenhand.study.frame_blocks import Look
+from evenhand.study.frame import Frame
 from evenhand.study.frame_layout import Candidate
 
 ACCURACY, PRECISION = "acc", "map"
@@ -116,11 +116,13 @@ def _read(frame: Frame, name: str, candidates: Sequence[Candidate]) -> Trained:
     }
     few = {technique: len(found) for technique, found in rows.items() if len(found) < FEWEST}
     kept = {technique: found for technique, found in rows.items() if technique not in few}
-    kind, loose = kind_of(frame)
+    kind, loose = kind_of(frame.columns["spec"])
     measured = {technique: _performance(frame, found) for technique, found in kept.items()}
-    conventions = {_seen(look).convention for found in kept.values() for look, *_ in frame.met(PART, found)}
+    conventions = {
+        official(look, one).convention for one, found in kept.items() for look, *_ in frame.met(PART, found)
+    }
     return Trained(
-        tuple(kept), {(one, key): _bias(frame, key, kept[one]) for one in kept for key in METRICS},
+        tuple(kept), {(one, key): _bias(frame, one, key, kept[one]) for one in kept for key in METRICS},
         {one: values for one, (_, values) in measured.items()}, name, kept,
         {one: frame.met(PART, found)[0][0].classes for one, found in kept.items()},
         {one.method: len(one.rows) for one in candidates}, few, kind, tuple(loose),
@@ -132,9 +134,13 @@ def _base(technique: str) -> bool:
     return technique == base_of(technique)
 
 
-def kind_of(frame: Frame) -> tuple[str, list[str]]:
-    """What sets the runs of a technique apart, and the sources of chance that may differ between them."""
-    repeated = [spec for spec in frame.columns["spec"] if spec.get("repeat") is not None]
+def kind_of(specs: Sequence[Mapping[str, Any]]) -> tuple[str, list[str]]:
+    """What sets runs with these specifications apart, and the sources of chance that may differ between them.
+
+    >>> kind_of([{"repeat": 0, "vary": ["kernels"]}, {"repeat": 1, "vary": ["kernels"]}])
+    ('identical', ['kernels'])
+    """
+    repeated = [spec for spec in specs if spec.get("repeat") is not None]
     if not repeated:
         return SEEDS, list(STREAMS)
     loose = {source for spec in repeated for source in spec.get("vary", ())}
@@ -150,20 +156,16 @@ def _performance(frame: Frame, rows: Array) -> tuple[str, FloatArray]:
     return PERFORMANCES[key], np.asarray(frame.values(PART, key)[rows])
 
 
-def _bias(frame: Frame, key: str, rows: Array) -> FloatArray:
+def _bias(frame: Frame, technique: str, key: str, rows: Array) -> FloatArray:
     """A metric of these runs by class `[R, K]`; NaN for classes that a run was not measured on."""
     met = [
-        (here, _seen(look).per_class(metric_of(key))[inside]) for look, here, inside in frame.met(PART, rows)
+        (here, by_class(official(look, technique), key)[inside])
+        for look, here, inside in frame.met(PART, rows)
     ]
     out = np.full((len(rows), max((values.shape[-1] for _, values in met), default=1)), np.nan)
     for here, values in met:
         out[here, : values.shape[-1]] = values
     return out
-
-
-def _seen(look: Look) -> Look:
-    """The stack under the convention of the published values, which knows two groups; else as it is."""
-    return replace(look, convention="artifact", kept={}) if len(look.groups) == 2 else look
 
 
 def facts(frame: Frame, rows: Array, column: str) -> list[Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.arrays import FloatArray
+from evenhand.arrays import Array, FloatArray
 from evenhand.evaluation.fixed_seed.trained import Trained, facts
 from evenhand.evaluation.replay.published import METRICS
 from evenhand.evaluation.replay.rows import Row
@@ -53,6 +53,13 @@ def devices_of(frame: Frame, trained: Sequence[Trained]) -> dict[str, list[str]]
         "torch": _different((columns["versions"][row] or {}).get("torch", "unknown") for row in rows),
         "precision": _different(recipe.get("precision", "float32") for recipe in recipes),
     }  # fmt: skip
+
+
+def machines_of(frame: Frame, rows: Array) -> list[str]:
+    """The devices with their libraries that made these runs: runs of two of them are not identical."""
+    versions = [(found or {}).get("torch", "unknown") for found in facts(frame, rows, "versions")]
+    devices = facts(frame, rows, "device")
+    return _different(f"{device}, torch {torch}" for device, torch in zip(devices, versions, strict=True))
 
 
 def _different(values: Any) -> list[str]:
