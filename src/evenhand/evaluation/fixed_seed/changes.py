@@ -3,7 +3,8 @@
 S0: Mann-Whitney with the side chosen after the means, 5 % for each of many tests. Proper: two-sided, exact
 where it can be, with Holm's correction over all comparisons of a set. Levene's test of the relative spread is
 the same in both, without and with Holm. Runs that are all equal on both sides are one run each: their
-difference is known, and nothing is left to test.
+difference is known, and nothing is left to test; nor is it where a technique changed nothing, and each of its
+runs is the baseline's.
 """
 
 from __future__ import annotations
@@ -84,11 +85,15 @@ def why_not(base: FloatArray, other: FloatArray) -> str:
 
     >>> why_not(np.array([0.1, 0.1]), np.array([0.2, 0.2]))
     'all runs are equal on both sides'
+    >>> why_not(np.array([0.1, 0.2]), np.array([0.1, 0.2]))  # a technique that changes nothing
+    "each run is the baseline's"
     """
     known = [values[~np.isnan(values)] for values in (base, other)]
     if min(map(len, known)) < FEWEST:
         return f"fewer than {FEWEST} runs with a value"
-    return "all runs are equal on both sides" if all(map(constant, known)) else ""
+    if all(map(constant, known)):
+        return "all runs are equal on both sides"
+    return "each run is the baseline's" if np.array_equal(base, other, equal_nan=True) else ""
 
 
 def _correct(rows: list[Row], p: str, adjusted: str, label: str, rise: Callable[[Row], float]) -> None:
