@@ -193,6 +193,20 @@ def test_accuracy_of_runs_is_their_mean():
     assert found.accuracy["p"] == pytest.approx((np.mean(p == y) + np.mean(q == y)) / 2)
 
 
+@pytest.mark.parametrize("base", ["p", "q"])
+def test_one_run_against_several_is_compared_with_every_one_of_them(base):
+    y, p, q, g = pair(classes=3)
+    models = {"p": p, "q": np.stack([p, q, q])}  # the first of the runs is the other model itself
+    found = evenhand.compare(y, models, {"g": g}, base=base, replicates=200)
+    other = "q" if base == "p" else "p"
+    told = found.differences[other]["acc"]
+    assert (told.base, told.value) == pytest.approx((found.accuracy[base], found.accuracy[other]))
+    assert told.low < told.difference < told.high
+    alone = evenhand.compare(y, {"p": p, "q": q}, {"g": g}, base=base, replicates=0)
+    for one, each in zip(found.paid[other].groups, alone.paid[other].groups, strict=True):
+        assert one.pairs["cev"] == pytest.approx(2 / 3 * each.pairs["cev"])  # 0 for the run that is the same
+
+
 # -- names, outputs, refusals -----------------------------------------------------------------------------
 def test_the_first_model_is_the_base_unless_named():
     y, p, q, _ = pair()

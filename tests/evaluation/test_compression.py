@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
+from scipy.stats import spearmanr, ttest_1samp
 
 from evenhand.errors import InputError
 from evenhand.evaluation.claims import read_claims
@@ -20,6 +20,7 @@ from evenhand.evaluation.compression.measures import against_base
 from evenhand.evaluation.compression.printed import table_1
 from evenhand.metrics.counts import Counts
 from evenhand.metrics.pairs import measure
+from evenhand.report.compression_words import HOW
 
 world = SimpleNamespace(**runpy.run_path(str(Path(__file__).parent / "compression_world.py")))
 CLAIMS_FILE = Path(__file__).parents[2] / "docs" / "claims.csv"
@@ -184,6 +185,26 @@ def test_who_paid_by_group_and_class(body):
     assert rare["cev"]["skipped"] == 10
 
 
+def test_holm_counts_the_groups_of_one_attribute_and_the_page_says_so(store, body):
+    one, y = one_of(store), world.truth()
+    base, other = one.world.base.labels, one.population.labels
+    moved = (other == y).mean(axis=0) - (base == y).mean(axis=0)
+    for told in body["problems"][0]["paid"]:
+        if (told["method"], told["level"]) != ("pruning", "45 %"):
+            continue
+        ids = np.asarray(one.world.groupings[told["grouping"]].ids)
+        p = np.array([_p_of_rows(moved[ids == g]) for g in range(len(told["groups"]))])
+        order = np.argsort(p)
+        steps = np.maximum.accumulate(p[order] * (len(p) - np.arange(len(p))))
+        assert [told["groups"][g]["p"] for g in order] == pytest.approx(np.minimum(steps, 1).tolist())
+    assert "over the groups of one attribute" in HOW
+
+
+def _p_of_rows(moved):
+    least = min(1.0, 2.0 ** (1 - (moved != 0).sum()))
+    return max(ttest_1samp(moved, 0).pvalue, least) if moved.mean() else 1.0
+
+
 def test_claims_are_filled_from_the_study_that_the_file_names(body, tmp_path):
     found = answers(together([body]), CLAIMS_FILE)
     assert set(found) == {"S2.6"}  # the others are CIFAR-10's
@@ -214,6 +235,17 @@ def test_a_method_that_lacks_seeds_is_compared_where_it_has_them():
     evidence = Evidence.of(read_populations(few))
     assert evidence.places[0].of("kd").seeds == (0, 2)
     assert {seed for _, seed in evidence.less_pruning("cev")} == {0, 2}
+
+
+def test_who_paid_of_an_unfinished_study_stands_against_the_base_of_its_own_seeds():
+    few = world.planted(methods=("base", "pruning"), levels=(0.45,), seeds=5)
+    few.rows = [
+        row for row in few.rows if (row["method"], row["seed"]) not in {("pruning", 0), ("pruning", 2)}
+    ]
+    same = world.planted(methods=("base", "pruning"), levels=(0.45,), seeds=5)
+    same.rows = [row for row in same.rows if row["seed"] not in (0, 2)]  # the base lacks them too
+    ours, theirs = (compute(each)["problems"][0]["paid"] for each in (few, same))
+    assert ours == theirs
 
 
 def test_the_papers_table_is_whole():

@@ -204,6 +204,14 @@ def test_a_study_without_such_groupings_is_refused():
         compute(empty)
 
 
+def test_runs_of_another_study_are_refused():
+    digits = store({"ink_in_class": (EVEN, EVEN)})
+    for row in digits.rows:
+        row["spec"] = {**row["spec"], "data": "mnist"}
+    with pytest.raises(InputError, match="'mnist', not on 'hair-colour'"):
+        compute(digits)
+
+
 @pytest.mark.parametrize("name", ["hair-colour", "hair-colour-celeba"])
 def test_the_studies_train_once_and_measure_by_four_attributes(name):
     study = read_study(name)

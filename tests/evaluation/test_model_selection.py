@@ -117,6 +117,12 @@ def test_models_without_a_twist_are_not_told_apart():
     assert found["choice"]["verdict"] == "cannot tell"
 
 
+def test_models_a_hundredth_apart_are_similar_whatever_floating_point_says():
+    near, far = ({"top1": top1, "parameters": 100} for top1 in (0.92, 0.9199))
+    assert judging.is_similar({"top1": 0.93, "parameters": 100}, near)
+    assert not judging.is_similar({"top1": 0.93, "parameters": 100}, far)
+
+
 def test_the_rule_for_many_classes():
     near = {key: {"low": 0.8, "high": 0.9} for key in ("cev", "sde")}
     assert judging._of_agreement(near, 0.05, 100) == "holds"

@@ -210,6 +210,17 @@ def test_one_method_alone_is_said_to_be_compared_with_nothing(study_samples):
     assert "1 method<" in page
 
 
+def test_a_base_whose_runs_are_beside_no_others_is_not_said_to_have_none(study_samples):
+    """As in model-selection, where one network has a method of its own, and all others the base alone."""
+    study = study_samples.study(problems=2)
+    for problem, kept in zip(study["problems"], ("erm", "gap"), strict=True):
+        entries = [entry | {"against": None} for entry in problem["methods"] if entry["method"] == kept]
+        problem |= {"methods": entries, "points": []}
+    study |= {"ranks": {}, "leaders": [], "cost": []}
+    told = "Nothing is compared: no problem has finished runs of both erm and another method."
+    assert said(study)[0] == told
+
+
 def test_where_nothing_can_be_told_it_is_told_once(study):
     for problem in study["problems"]:
         for entry in problem["methods"]:

@@ -121,8 +121,13 @@ def _paired(
     chosen: Array,
     options: Options,
 ) -> Paired:
-    """Bootstrap base and alternative together; of several runs, the first with the first, and so on."""
+    """Bootstrap base and alternative together; of several runs, the first with the first, and so on.
+
+    One run alone is set against every run of the other model.
+    """
     stacks = [np.atleast_2d(rows.predictions[model]) for model in (base, name)]
+    several = max(len(stack) for stack in stacks)
+    stacks = [np.repeat(stack, several, axis=0) if len(stack) == 1 else stack for stack in stacks]
     pairs = list(zip(*stacks, strict=False))
     share = replace(options, replicates=-(-options.replicates // len(pairs)))
     joints = [
@@ -130,7 +135,7 @@ def _paired(
         for pair in pairs
     ]
     found = [paired(joint, metrics, chosen, share) for joint in joints]
-    return mean_of_pairs(found)
+    return mean_of_pairs(found, options.confidence)
 
 
 def _privileged(rows: Rows, chosen: Array, options: Options) -> int:

@@ -191,7 +191,7 @@ def _with_runs(found: Difference, base: FloatArray, other: FloatArray, confidenc
     # two sources, independent of each other: the sample of rows (already there) and the runs
     spread_of_runs = z * float(np.sqrt(a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b)))
     reach = float(np.hypot(np.nan_to_num((found.high - found.low) / 2), spread_of_runs))
-    p = 2 * (1 - NormalDist().cdf(abs(moved) * z / reach)) if reach > 0 else float(moved == 0)
+    p = _normal_p(moved, reach, confidence)
     return replace(
         found,
         base=float(a.mean()),
@@ -204,15 +204,34 @@ def _with_runs(found: Difference, base: FloatArray, other: FloatArray, confidenc
     )
 
 
-def mean_of_pairs(parts: Sequence[Paired]) -> Paired:
+def _normal_p(moved: float, reach: float, confidence: float) -> float:
+    """Two-sided p of a difference whose interval reaches so far, were its error normal."""
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    if np.isnan(reach):
+        return NAN
+    return 2 * (1 - NormalDist().cdf(abs(moved) * z / reach)) if reach > 0 else float(moved == 0)
+
+
+def mean_of_pairs(parts: Sequence[Paired], confidence: float) -> Paired:
     """One bootstrap for several pairs of runs: their rows are the same, so their errors are alike."""
     if len(parts) == 1:
         return parts[0]
-    found = {}
-    for key, first in parts[0].differences.items():
-        reach = [(part.differences[key].high - part.differences[key].low) / 2 for part in parts]
-        known = [half for half in reach if not np.isnan(half)]
-        half = float(np.mean(known)) if known else NAN
-        found[key] = replace(first, low=first.difference - half, high=first.difference + half)
+    found = {
+        key: _mean_difference([part.differences[key] for part in parts], confidence)
+        for key in parts[0].differences
+    }
     errors = {key: np.concatenate([part.pair_errors[key] for part in parts]) for key in parts[0].pair_errors}
     return Paired(found, errors)
+
+
+def _mean_difference(pairs: Sequence[Difference], confidence: float) -> Difference:
+    """The mean over the pairs in which both runs have a value."""
+    known = [pair for pair in pairs if np.isfinite(pair.difference)]
+    if not known:
+        return pairs[0]
+    base, value, moved = (
+        float(np.mean([getattr(pair, key) for pair in known])) for key in ("base", "value", "difference")
+    )
+    halves = [(pair.high - pair.low) / 2 for pair in known if not np.isnan(pair.high)]
+    half = float(np.mean(halves)) if halves else NAN
+    return Difference(base, value, moved, moved - half, moved + half, _normal_p(moved, half, confidence))

@@ -134,9 +134,13 @@ class _Ledger:
         return tuple(one for one in change.payments(names, code, *flat) if one.n)
 
     def _pairs(self, before: Rates, after: Rates) -> list[dict[str, Measured]]:
-        """CEV and SDE within each group: of several runs, the first with the first, and so on."""
+        """CEV and SDE within each group: of several runs, the first with the first, and so on.
+
+        One run alone is set against every run of the other model.
+        """
         n = min(before.fpr.shape[1], after.fpr.shape[1])
-        base, other = (before.fpr[:, :n], before.fnr[:, :n]), (after.fpr[:, :n], after.fnr[:, :n])
+        end = None if n == 1 else n
+        base, other = (before.fpr[:, :end], before.fnr[:, :end]), (after.fpr[:, :end], after.fnr[:, :end])
         found = pair_measures(*base, *other, n_classes=len(self.rows.classes))
         means = {key: found[key].mean(axis=1) for key in PAIR_KEYS}
         ends = {key: reach_of(values, self.options.confidence) for key, values in means.items()}

@@ -27,8 +27,8 @@ HOW = (
     "same number of a uniform random predictor in closed form. CIE: test rows whose modal label over "
     "the runs of a method is another than over the runs of the base; a tie goes to the lowest class id."
     " Who paid: the runs as they are, rows drawn again for the interval; p of a row's mean change, "
-    "corrected by Holm over all classes or groups of a method. Nobody is called hurt where that is not "
-    "shown."
+    "corrected by Holm over all classes, over the groups of one attribute, or over the classes within "
+    "them, of a method at a level. Nobody is called hurt where that is not shown."
 )
 
 

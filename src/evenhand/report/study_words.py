@@ -57,10 +57,12 @@ def _uncompared(body: Json, every: Sequence[Json]) -> str:
         )
     if every:
         return f"There are not enough runs to tell whether any method differs from {base} in any metric."
-    alone = len({entry["method"] for problem in body["problems"] for entry in problem["methods"]}) == 1
-    if alone:
-        only = next(entry["method"] for problem in body["problems"] for entry in problem["methods"])
+    finished = {entry["method"] for problem in body["problems"] for entry in problem["methods"]}
+    if len(finished) == 1:
+        (only,) = finished
         return f"Only {isolated(only)} has finished runs, so that nothing is compared; its numbers are below."
+    if body["base"] in finished:  # with networks that no other method was run with
+        return f"Nothing is compared: no problem has finished runs of both {base} and another method."
     return f"Nothing is compared: {base}, which the others are compared with, has no finished run."
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from evenhand.evaluation.compression.measures import ACCURACY, KEYS, Against, su
 from evenhand.evaluation.compression.populations import Compressed
 from evenhand.evaluation.compression.printed import table_1
 from evenhand.evaluation.options import Options
-from evenhand.evaluation.paid import payments
+from evenhand.evaluation.paid import Paid, payments
 
 Json = dict[str, Any]
 
@@ -55,18 +56,32 @@ def kept_of_classes(world: Compressed) -> list[str | None]:
 
 
 def who_paid_rows(world: Compressed, one_by_one: list[Against], grouping: str) -> list[Json]:
-    """Classes, groups and cells of every population: change with interval, p, CEV and SDE in each group."""
-    groups = world.groupings[grouping]
-    names = {f"{one.population.name}": one for one in one_by_one}
-    predictions = {world.base.method: world.base.labels} | {
-        name: one.population.labels for name, one in names.items()
+    """Classes, groups and cells of every population: change with interval, p, CEV and SDE in each group.
+
+    Each run stands against the base run of its own seed: seeds that one of the two lacks are left out.
+    """
+    by_seeds: dict[tuple[int, ...], list[Against]] = {}
+    for one in one_by_one:
+        by_seeds.setdefault(one.seeds, []).append(one)
+    found: dict[str, Paid] = {}
+    for seeds, those in by_seeds.items():
+        found |= _paid_on(world, seeds, those, grouping)
+    return [
+        {"method": one.population.method, "level": one.population.level,
+         "grouping": grouping, **found[one.population.name].to_dict()}
+        for one in one_by_one
+    ]  # fmt: skip
+
+
+def _paid_on(
+    world: Compressed, seeds: tuple[int, ...], those: Sequence[Against], grouping: str
+) -> dict[str, Paid]:
+    """Who paid by the populations that share these seeds with the base."""
+    groups, base = world.groupings[grouping], world.base.method
+    predictions = {base: world.base.of_seeds(seeds)} | {
+        one.population.name: one.population.of_seeds(seeds) for one in those
     }
     rows = Rows(
         world.y, predictions, world.classes, np.asarray(groups.ids), groups.names, grouping=(grouping,)
     )
-    found = payments(rows, world.base.method, list(names), Options())
-    return [
-        {"method": names[name].population.method, "level": names[name].population.level,
-         "grouping": grouping, **paid.to_dict()}
-        for name, paid in found.items()
-    ]  # fmt: skip
+    return payments(rows, base, [one.population.name for one in those], Options())

@@ -28,6 +28,7 @@ from evenhand.study.store import Store
 def compute(store: Store) -> dict[str, Any]:
     """Everything the page shows, as plain values; NaN is None."""
     frame = Frame.open(store)
+    _check_data(frame)
     looks = [look for look in frame.looks(layout.PART) if len(look.groups) == 2]
     if not looks:
         raise InputError("no run is measured by an attribute with two levels; run the study first")
@@ -43,6 +44,17 @@ def compute(store: Store) -> dict[str, Any]:
     }  # fmt: skip
     clean: dict[str, Any] = plain(body)
     return clean
+
+
+def _check_data(frame: Frame) -> None:
+    """Refuse the runs of another study: digits by ink would make a page, and answer the claim, as well."""
+    specs: list[Mapping[str, Any]] = [spec or {} for spec in frame.columns["spec"]]
+    other = next((data for spec in specs if (data := spec.get("data", layout.NAME)) != layout.NAME), None)
+    if other is not None:
+        raise InputError(
+            f"these are runs on the data set '{other}', not on '{layout.NAME}'; give the folder of the study "
+            f"'{layout.NAME}' or '{layout.NAME}-celeba'"
+        )
 
 
 def subgroups(attribute: str, look: Look) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from evenhand.evaluation.titanic_fairness.layout import (
     BY_PREDICTION,
     COLUMNS,
     DOES_NOT,
+    GROUPS,
     HOLDS,
     KNOWN,
     MODELS,
@@ -87,11 +88,28 @@ def normalised(body: Json) -> str:
         if key.startswith("sde")
     ]
     larger = sum(ours > theirs for ours, theirs in pairs if ours is not None)
+    part, times = _parted(body), [times for row in PAPER.values() for times in _over_squares(row)]
     return (
-        "Of two classes CEV is SDE squared over two in every run, so that the two columns say the same; "
-        "after division by a random predictor's, CEV is SDE squared, which the paper's rows obey too. The "
-        f"normalised SDE is larger than the paper's in {larger} of {len(pairs)} cases."
+        "Of two classes CEV is SDE squared over two in every run, so that within a run the two say the same; "
+        "a mean of squares is more than the square of a mean, so that the means over runs need not: in "
+        f"{part} of {len(pairs)} cases one of the two shows more than shuffled sexes do and the other does "
+        "not. After division by a random predictor's, CEV is SDE squared; the paper's means are "
+        f"{min(times):.2f} to {max(times):.2f} times that, as means over runs may be. The normalised SDE is "
+        f"larger than the paper's in {larger} of {len(pairs)} cases."
     )
+
+
+def _parted(body: Json) -> int:
+    """In how many cases one of CEV and SDE of a group shows something, and the other does not."""
+    return sum(
+        (f"cev.{group}" in keys) != (f"sde.{group}" in keys)
+        for keys in body["shown"].values() for group in GROUPS
+    )  # fmt: skip
+
+
+def _over_squares(row: Mapping[str, float]) -> list[float]:
+    """How many times the square of SDE the CEV of each group is."""
+    return [row[f"cev.{group}"] / row[f"sde.{group}"] ** 2 for group in GROUPS]
 
 
 def chance(body: Json) -> str:
