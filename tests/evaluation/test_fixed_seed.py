@@ -19,6 +19,7 @@ from evenhand.evaluation.fixed_seed.printed import from_table4
 from evenhand.evaluation.fixed_seed.ratio import ratio_of
 from evenhand.evaluation.replay.published import METRICS, read_published
 from evenhand.evaluation.values import plain
+from evenhand.report.fixed_seed_overview import overview_table
 from evenhand.study.frame import Frame
 
 world = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("fixed_seed_world.py"))))
@@ -151,9 +152,12 @@ def test_fewer_runs_than_sixteen_are_told_and_single_ones_left_out():
 
 
 def test_a_technique_without_its_baseline_is_compared_with_nothing():
-    one = computed(world={"S-DI2": FEW["S-DI2"], "S-DD1": FEW["S-DD1"]})["sets"][0]
+    body = computed(world={"S-DI2": FEW["S-DI2"], "S-DD1": FEW["S-DD1"]})
+    one = body["sets"][0]
     assert (one["tests"], one["cost"]) == ([], [])
     assert one["without_base"] == ["S-DD1", "S-DI2"]
+    moved = {row[0]: row[6] for row in overview_table(together([body])).rows}
+    assert moved["S-DD1"] == moved["S-DI2"] == "no baseline"
 
 
 def test_studies_without_techniques_or_runs_are_refused():

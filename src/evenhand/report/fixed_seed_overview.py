@@ -71,7 +71,8 @@ def _row(study: Json, one: Json, title: str) -> tuple[Any, ...]:
     tests = [row for row in one["tests"] if row["technique"] == title]
     return (
         title, one["origin"][title]["data"], study["name"], performance["runs"], told(performance),
-        told(by["di"]), _moved(tests), told(by["eotp"]), _counts(tests),
+        told(by["di"]), "no baseline" if title in one["without_base"] else _moved(tests), told(by["eotp"]),
+        _counts(tests),
     )  # fmt: skip
 
 
