@@ -247,3 +247,11 @@ def test_several_classes_with_a_score_each(run, tmp_path):
     assert found["task"] == "multiclass"
     assert found["overall"]["rates"]["accuracy"] == pytest.approx(np.mean(s.argmax(1) == y))
     assert len(found["metrics"]["auc.gap"]["per_class"]) == 3
+
+
+def test_a_file_that_is_named_twice_is_refused(run, table):
+    again = table.parent / "." / table.name
+    for files in ((table, again), (table, "--run-file", again)):
+        ran = run("audit", *files, *LABELLED, "--group", "sex", *FEW)
+        assert ran.code == 2
+        assert "is given twice" in ran.err

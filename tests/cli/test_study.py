@@ -277,6 +277,9 @@ def test_the_listing_has_every_study(run):
     assert rows["first-look"]["runs"] > rows["first-look"]["smoke"] > 0
     assert rows["fixed-seed-replay"]["kind"] == "replay"
     assert rows["fixed-seed-replay"]["needs"]
+    assert rows["ci-mnist"]["needs"] == ["mnist in full"]  # a knob asks for what the package has a part of
+    assert rows["hair-colour-celeba"]["needs"] == ["celeba"]
+    assert rows["ci-mnist-small"]["needs"] == rows["hair-colour"]["needs"] == []
     out = run("study", "list").out
     assert all(name in out for name in rows)
 
@@ -300,6 +303,15 @@ def test_a_study_whose_runs_all_failed_says_so_once():
     assert "every run failed: there are no numbers" in out.getvalue()
     assert out.getvalue().count("NaN") == 1
     assert "take no part" not in out.getvalue()
+
+
+def test_notes_that_the_terminal_leaves_out_are_counted():
+    for n, end in ((2, None), (3, "and 1 more note in the report"), (4, "and 2 more notes in the report")):
+        out = io.StringIO()
+        body = {**BODY, "notes": [f"note {k}" for k in range(n)]}
+        Console(file=out, width=100).print(study_table(body))
+        assert "note 1" in out.getvalue()  # the failed run of the body is the first of the three
+        assert end in out.getvalue() if end else "more note" not in out.getvalue()
 
 
 def test_where_settings_were_chosen_is_told_only_where_there_was_a_choice():

@@ -171,7 +171,7 @@ def test_ctrl_c_says_how_to_go_on(run, tmp_path, monkeypatch):
 
     monkeypatch.setattr("evenhand.api.fit", interrupted)
     for out, words in (
-        (None, "With --out DIR a training keeps checkpoints"),
+        (None, "`evenhand train` with --out DIR keeps checkpoints"),
         (tmp_path / "early", "before the first checkpoint"),
         (tmp_path / "kept", f"is in {tmp_path / 'kept'}: the same command goes on from there"),
     ):

@@ -65,6 +65,15 @@ def test_the_real_sizes_are_those_of_the_spec():
     assert np.bincount(y[rows]).tolist() == [250] * 5 + [100] * 5 + [50] * 5 + [500] * 85
 
 
+def test_rows_at_both_ends_have_the_rare_classes_in_their_share():
+    """A limit takes the first rows and validation the last: neither may hold all rare ones, or none."""
+    y, level = np.repeat(np.arange(4), 5000), np.array([0, 1, 2, 3])
+    rows = kept_rows(y, level, (0.5, 0.2, 0.1), np.random.default_rng(0))
+    expected = 900 * np.array([5000, 2500, 1000, 500]) / 9000
+    for end in (rows[:900], rows[-900:]):
+        assert (np.abs(np.bincount(y[end], minlength=4) - expected) < 4 * np.sqrt(expected)).all()
+
+
 def test_the_seed_decides_and_validation_is_held_out_of_what_is_left(archive):
     one, same, other = cifar100_under(seed=1), cifar100_under(seed=1), cifar100_under(seed=2)
     assert torch.equal(one.rows("train"), same.rows("train"))

@@ -40,6 +40,13 @@ def test_a_limit_leaves_a_cut_sample_and_seeds_differ():
     assert set(mnist_under(seed=1).rows("train").tolist()) != set(mnist_under().rows("train").tolist())
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_rare_digits_are_as_rare_within_a_limit(seed):
+    whole, few = counts(mnist_under(seed=seed)), counts(mnist_under(seed=seed, limit=4000))
+    expected = 4000 * whole / whole.sum()
+    assert (np.abs(few - expected) < 4 * np.sqrt(expected)).all()  # 4 deviations of a count
+
+
 def test_cifar10_is_scaled_by_what_is_left(monkeypatch):
     pytest.importorskip("PIL")
     try:

@@ -1,6 +1,7 @@
 """The warnings of an audit: what a reader must be told beside the numbers."""
 
 import numpy as np
+import pytest
 
 import evenhand
 
@@ -54,3 +55,27 @@ def test_one_group_has_nothing_to_compare():
 
 def test_a_gap_that_is_partly_undefined():
     assert any(note.startswith("tpr.gap: true positive rate of b") for note in notes())
+
+
+def test_a_class_that_is_predicted_and_never_a_label_is_told():
+    once = P.copy()
+    once[3] = 2
+    assert any(
+        note.startswith("class '2' is predicted once, but is no row's label") for note in notes(p=once)
+    )
+    yes, other = np.where(Y == 1, "yes", "no"), np.where(P == 1, "Yes", "No")
+    assert any("classes 'No', 'Yes' are predicted 80 times" in note for note in notes(y=yes, p=other))
+    assert any("'2' is predicted 40 times" in note for note in notes(p=np.stack([P, P + 1])))  # of all runs
+    assert not any(
+        "no row's label" in note for note in notes(p=np.zeros_like(P))
+    )  # never predicted: no matter
+
+
+def test_a_comparison_tells_which_model_has_such_a_class():
+    found = evenhand.compare(Y, {"base": P, "shifted": P + 1}, G, replicates=0).warnings
+    assert [note.split(":")[0] for note in found if "no row's label" in note] == ["shifted"]
+
+
+def test_labels_as_a_table_of_one_column_are_refused_with_the_reason():
+    with pytest.raises(ValueError, match=r"labels of the shape \(80, 1\) are a table"):
+        notes(y=Y[:, None])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
+from os.path import abspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,7 @@ def audit(
     outputs = Outputs(json, html, markdown, figures)
     inputs = [*files, *(run_file or []), *([against] if against else [])]
     outputs.check(inputs)
+    _refuse_twice([*files, *(run_file or [])])
     from evenhand.evaluation.options import Options, chosen_metrics
     from evenhand.tables import Columns
 
@@ -76,6 +78,16 @@ def audit(
     if conditions or earlier is not None:
         body["gate"] = _judged(body, conditions, earlier, against, tolerance, metric or ())
     finish(body, outputs, quiet)
+
+
+def _refuse_twice(files: Sequence[Path]) -> None:
+    """A file that is named twice (by a pattern, say) would count its rows twice and narrow every interval."""
+    there = [abspath(file) for file in files]
+    for place, file in enumerate(there):
+        if file in there[:place]:
+            raise InputError(
+                f"{files[place]} is given twice, so that its rows would count twice; name it once"
+            )
 
 
 def _conditions(texts: Sequence[str]) -> list[Condition]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # what studies of a kind need that is no data set
 NEEDED = {"replay": ("published runs in EVENHAND_DATA",), "program": ("scikit-learn",)}
+# knobs by which a data set that is here reads files that are not
+AWAY_BY_KNOB = {("part", "full"): "mnist in full", ("source", "celeba"): "celeba"}
 
 
 def list_studies(json: given.AsJson = False) -> None:
@@ -66,7 +68,11 @@ def needed_data(study: Study) -> list[str]:
 
     used = dict.fromkeys(task.data for task in study.tasks)
     away = [name for name in used if name not in DATASETS or DATASETS[name].origin in AWAY]
-    return [*away, *NEEDED.get(study.kind, ())]
+    chosen = [
+        AWAY_BY_KNOB.get((knob, str(value))) for task in study.tasks for knob, value in task.knobs.items()
+    ]
+    by_knob = dict.fromkeys(name for name in chosen if name is not None)
+    return [*dict.fromkeys([*away, *by_knob]), *NEEDED.get(study.kind, ())]
 
 
 def show(name: given.Name, smoke: given.Smoke = False, json: given.AsJson = False) -> None:

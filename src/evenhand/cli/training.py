@@ -104,7 +104,9 @@ def fit_all(plan: Plan, quiet: bool = False) -> dict[str, Fitted]:
 def interrupted(plan: Plan, began: float) -> str:
     """What is left of a training that was stopped, and how to go on with it."""
     if plan.folder is None:
-        return "stopped; nothing was kept. With --out DIR a training keeps checkpoints and can go on later"
+        return (
+            "stopped; nothing was kept. `evenhand train` with --out DIR keeps checkpoints and can go on later"
+        )
     written = [file.stat().st_mtime for file in plan.folder.rglob("checkpoint-*.npz")]
     if not written:
         return "stopped before the first checkpoint; the same command begins again"

@@ -93,7 +93,9 @@ def kept_rows(y: IntArray, level: IntArray, shares: Sequence[float], draw: np.ra
     for label in np.flatnonzero(level).tolist():
         members = order[y[order] == label]
         kept[members[exact_count(shares[level[label] - 1], len(members)) :]] = False
-    found: IntArray = order[kept[order]]
+    # The rows that a rare class keeps are its first in `order`. Drawn again, every stretch (a limit at the
+    # beginning, validation rows at the end) has the rare classes in the share that the whole has.
+    found: IntArray = draw.permutation(order[kept[order]])
     return found
 
 

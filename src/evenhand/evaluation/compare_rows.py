@@ -22,6 +22,7 @@ from evenhand.evaluation.differences import (
     paired,
 )
 from evenhand.evaluation.joint import Joint
+from evenhand.evaluation.notes import words_on_foreign
 from evenhand.evaluation.options import Options, chosen_metrics
 from evenhand.evaluation.paid import payments
 from evenhand.evaluation.values import NAN
@@ -256,6 +257,11 @@ def _warnings(rows: Rows, pairs: dict[str, dict[str, Measured]], sizes: Array, o
         notes.append(f"{rows.missing:,} rows without a label or some prediction were left out")
     if unknown := int((rows.ids < 0).sum()):
         notes.append(f"{unknown:,} rows have no known group: they take part in everything but the groups")
+    labels = np.bincount(rows.y, minlength=len(rows.classes))
+    for name, runs in rows.predictions.items():
+        predicted = np.bincount(runs.reshape(-1), minlength=len(rows.classes))
+        if foreign := words_on_foreign(rows.classes, labels, predicted):
+            notes.append(f"{name}: {foreign}")
     for name, value in pairs["cev"].items():
         if value.skipped:
             notes.append(

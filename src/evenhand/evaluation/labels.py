@@ -41,6 +41,11 @@ def code_labels(
         raise ValueError("there are no rows: labels and predictions are empty")
     if p.size == 0:
         raise ValueError(f"there are no predictions: their shape is {p.shape}")
+    if y.ndim == 2 and y.shape[1] == 1 and p.ndim == 1:  # `frame[["y"]]`; no multi-label task
+        raise ValueError(
+            f"labels of the shape {y.shape} are a table, predictions of the shape {p.shape} a column; give "
+            "the column of the labels, one value a row"
+        )
     check_kinds(y, p)
     if y.ndim == 2:
         names = tuple(f"label {k}" for k in range(y.shape[1]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from evenhand.arrays import Array
 from evenhand.evaluation.options import SMALL_GROUP, Options, chosen_metrics
 from evenhand.evaluation.subject import Subject
 from evenhand.evaluation.values import GroupRow, MetricValue
@@ -22,6 +23,8 @@ def notes_on(
     if subject.missing:
         verb = "was" if subject.missing == 1 else "were"
         notes.append(f"{_rows(subject.missing)} without a label or a prediction {verb} left out")
+    if foreign := _only_predicted(subject):
+        notes.append(foreign)
     if unknown := subject.grouping.unknown_rows:
         verb = "has" if unknown == 1 else "have"
         notes.append(
@@ -66,6 +69,36 @@ def _effective_rows(subject: Subject) -> float:
         return float("inf")
     share = 1.0 / max(subject.grouping.runs, 1) / (counts.n_classes if counts.multilabel else 1)
     return float(counts.cells.sum() ** 2 / counts.square_cells.sum() * share)
+
+
+def _only_predicted(subject: Subject) -> str:
+    """What to say of classes that no row has as its label: mostly two ways to write one class."""
+    counts = subject.grouping.counts
+    if counts.multilabel:
+        return ""
+    cells = counts.rows.reshape(-1, *counts.rows.shape[-2:]).sum(axis=0)  # [label, prediction]
+    return words_on_foreign(subject.classes, cells.sum(axis=1), cells.sum(axis=0))
+
+
+def words_on_foreign(classes: Sequence[str], labels: Array, predictions: Array) -> str:
+    """A sentence about classes with predictions and no label, empty where there are none.
+
+    >>> import numpy as np
+    >>> words_on_foreign(("1", "Yes", "yes"), np.array([4, 0, 2]), np.array([3, 3, 0]))
+    "class 'Yes' is predicted 3 times, but is no row's label: are labels and predictions written alike?"
+    >>> words_on_foreign(("0", "1"), np.array([4, 2]), np.array([6, 0]))
+    ''
+    """
+    places = [k for k in range(len(classes)) if predictions[k] > 0 and not labels[k]]
+    if not places:
+        return ""
+    times = int(sum(int(predictions[k]) for k in places))
+    names = ", ".join(f"'{classes[k]}'" for k in places[:MOST_NAMES])
+    names += f" and {len(places) - MOST_NAMES} more" if len(places) > MOST_NAMES else ""
+    verb, end = ("is", "is no row's label") if len(places) == 1 else ("are", "are no row's label")
+    often = "once" if times == 1 else f"{times:,} times"
+    what = "class" if len(places) == 1 else "classes"
+    return f"{what} {names} {verb} predicted {often}, but {end}: are labels and predictions written alike?"
 
 
 def _rows(n: int) -> str:

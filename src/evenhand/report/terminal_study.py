@@ -30,7 +30,9 @@ def _parts(body: Json, width: int) -> Iterator[Any]:
         yield _leaders(body, len(problems), width)
     notes = [*_failures(body), *(note for note in body.get("notes") or () if not _told(note))]
     if notes:
-        yield bullets(notes[:MOST_NOTES], "!", "bold yellow")
+        more = len(notes) - MOST_NOTES
+        rest = [f"and {more} more {'note' if more == 1 else 'notes'} in the report"] if more > 0 else []
+        yield bullets([*notes[:MOST_NOTES], *rest], "!", "bold yellow")
 
 
 def _no_numbers(state: Json) -> str:
