@@ -92,7 +92,8 @@ def _varies(body: Json) -> dict[str, str]:
         "verdict": varies_verdict(moved, of), **_widest(rows, moved, of), "runs": str(runs),
         "study": study["name"], "command": f"evenhand study run {study['name']}",
         "note": f"On {', '.join(study['devices'])}, torch {', '.join(study['torch'])}, "
-                f"{', '.join(study['precision'])}. The published runs are of 2021.",
+                f"{', '.join(study['precision'])}. Metrics as S0's program computes them. "
+                "The published runs are of 2021.",
     }  # fmt: skip
 
 
