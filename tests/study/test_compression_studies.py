@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from evenhand.evaluation.compression.__main__ import main
+from evenhand.evaluation.compression.study import compute
+from evenhand.report.compression_words import sentences
 from evenhand.study.driver import Options, run_study
 from evenhand.study.plain import study_from_dict, study_to_dict
 from evenhand.study.read import read_study
@@ -60,6 +62,27 @@ def folder(tmp_path_factory):
     out = tmp_path_factory.mktemp("runs")
     run_study(study, Options(out, backend="inline", device="cpu"))
     return out
+
+
+def test_students_begin_with_the_network_that_the_base_is(folder):
+    with Store.open(folder, readonly=True) as store:
+        assert compute(store)["begun"] == {"runs": 2, "same": 2}  # pruning alone has no teacher
+
+
+def test_a_teacher_that_went_another_way_is_told(folder, monkeypatch):
+    with Store.open(folder, readonly=True) as store:
+        kept = store.history
+
+        def other(run):
+            history = kept(run)
+            if len(set(history["phase"])) > 1:
+                history["train"][0] += 1e-9
+            return history
+
+        monkeypatch.setattr(store, "history", other)
+        study = compute(store)
+    assert study["begun"] == {"runs": 2, "same": 0}
+    assert sentences(study)[-1].startswith("2 of 2 students began with another training of the base's seed")
 
 
 def test_a_study_keeps_its_predictions_and_its_page_is_written(folder, tmp_path, capsys):

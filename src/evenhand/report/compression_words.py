@@ -80,7 +80,24 @@ def sentences(study: Json) -> list[str]:
     for problem in study["problems"]:
         for level in problem["levels"]:
             told += _level(study, problem, level)
-    return told
+    return [*told, *_begun(study.get("begun") or {})]
+
+
+def _begun(found: Json) -> list[str]:
+    """Whether the students' teacher is the base; nothing where it is not known.
+
+    >>> _begun({"runs": 5, "same": 5})
+    ['All 5 students began with the network that the base is: their teacher had its loss in every epoch.']
+    """
+    runs, same = found.get("runs", 0), found.get("same", 0)
+    if not runs:
+        return []
+    if runs == same:
+        whose = f"All {runs:,} students began" if runs > 1 else "The student began"
+        teacher = "their teacher" if runs > 1 else "its teacher"
+        return [f"{whose} with the network that the base is: {teacher} had its loss in every epoch."]
+    return [f"{runs - same:,} of {runs:,} students began with another training of the base's seed, which "
+            "went another way: their changes hold the base's own variation."]  # fmt: skip
 
 
 def _question(found: Json) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.errors import InputError
+from evenhand.evaluation.compression.beginnings import begun_alike
 from evenhand.evaluation.compression.evidence import Evidence
 from evenhand.evaluation.compression.exemplars import exemplar_rows, pictured
 from evenhand.evaluation.compression.findings import findings, questions
@@ -68,6 +69,7 @@ def compute(store: Any, tell: Progress = lambda words: None) -> Json:
         raise InputError("no compressed run shares its seed with a run of the base: nothing can be compared")
     title = str(frame.study.get("title") or frame.study.get("name", ""))
     body = page_head(frame, KIND, title)
+    body["begun"] = begun_alike(store, frame)
     body["problems"] = [_problem(world, tell) for world in worlds]
     body |= {"noise": noise_rows(evidence), "square": square_rows(evidence)}
     tell("answering the paper's claims")
