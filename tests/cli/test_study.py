@@ -380,6 +380,18 @@ def test_a_folder_of_another_study_is_not_mixed(run, driver, mine, tmp_path):
     assert driver.options is None
 
 
+@pytest.mark.parametrize(("held", "code"), [({}, 2), (None, 0)])
+def test_a_small_form_leaves_the_folder_of_the_whole_study_alone(run, driver, mine, tmp_path, held, code):
+    spec = RunSpec("adult", {}, ("sex",), "mlp", {}, "erm", {}, {"epochs": 1}, 0)
+    with Store.open(tmp_path / "o", create=True) as store:
+        store.add_study({"name": "mine", "smoke": held}, "0")  # a small form has none itself
+        store.add_runs([PlannedRun("a", spec, "adult", "sex", "mlp", "erm", {}, "00")])
+    ran = run("study", "run", mine, "--smoke", "--out", tmp_path / "o")
+    assert ran.code == code
+    assert ("holds the whole study 'mine'" in ran.err) == bool(code)
+    assert (driver.options is None) == bool(code)
+
+
 @pytest.mark.skipif(not os.environ.get("EVENHAND_DATA"), reason="needs the published runs in EVENHAND_DATA")
 def test_published_runs_are_replayed(run, tmp_path):
     if not (Path(os.environ["EVENHAND_DATA"]) / "fixed_seed_runs.parquet").is_file():

@@ -17,6 +17,7 @@ from evenhand.cli.study_folder import FILE, reading
 from evenhand.cli.study_state import State, state_of
 from evenhand.cli.study_stopping import Stop, once_or_twice
 from evenhand.errors import InputError
+from evenhand.study.smoke import is_small
 
 if TYPE_CHECKING:
     from evenhand.study.driver import Options
@@ -56,7 +57,7 @@ def run(
     if smoke:
         study_file.smoke_of(study)  # that there is one is seen to before a folder is made
     folder = out if out is not None else RUNS / f"{study.name}{'-smoke' if smoke else ''}"
-    _check_out(folder, study.name)
+    _check_out(folder, study.name, smoke)
     if study.kind == study_replay.REPLAY:
         _check_replay(study.name, add, reuse)
         study_replay.run_replay(study, folder, quiet=quiet, json=json)
@@ -109,13 +110,20 @@ def _check_replay(name: str, add: list[str] | None, reuse: Path | None) -> None:
             raise InputError(f"{option} is of no use here: '{name}' reads published runs and trains nothing")
 
 
-def _check_out(folder: Path, name: str) -> None:
-    """Refuse a file, and the folder of another study: their runs would be mixed."""
+def _check_out(folder: Path, name: str, smoke: bool) -> None:
+    """Refuse a file, the folder of another study (runs would be mixed), and of the whole one if in small."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"--out {folder} is a file; name a folder")
     if not (folder / FILE).is_file():
         return
     with reading(folder) as store:
-        other = store.study().get("name", name) if store.counts_of_states()["planned"] else name
-    if other != name:
-        raise InputError(f"{folder} holds the study '{other}'; give '{name}' a folder of its own with --out")
+        held = store.study() if store.counts_of_states()["planned"] else {"name": name}
+    if held.get("name", name) != name:
+        raise InputError(
+            f"{folder} holds the study '{held['name']}'; give '{name}' a folder of its own with --out"
+        )
+    if smoke and "smoke" in held and not is_small(held):
+        raise InputError(
+            f"{folder} holds the whole study '{name}', and --smoke would put its report in that one's place; "
+            "leave --out away, or name another folder"
+        )
