@@ -21,6 +21,7 @@ from evenhand.evaluation.fixed_seed.paper import paper, with_answers
 from evenhand.evaluation.fixed_seed.printed import from_published, from_table4, read_printed
 from evenhand.evaluation.fixed_seed.study import as_printed
 from evenhand.evaluation.replay.published import METRICS, Published
+from evenhand.report import paper_page as made
 from evenhand.report.figures.venn import PLACES, exclusive, venn
 from evenhand.report.fixed_seed_files import BEGIN, END, write_page
 from evenhand.report.fixed_seed_page import render
@@ -82,9 +83,10 @@ def test_the_page_has_every_table_and_links_files_that_are_there(page, tmp_path)
         assert f"# {heading}" in text, heading
     for link in {part.split(")")[0] for part in text.split("](")[1:]}:
         assert (page.parent / link).is_file(), link
-    assert (
-        "| S-UC | 16 | 41.3 | 36.9 | 46.3 | 9.4 | 2.4 | bird | 18.8 | 4.8 | 5.1 | 1.7 | 18.4 | 4.6 |" in text
-    )
+    told = "| S-UC | 16 | 41.3 | 36.9 | 46.3 | 9.4 (5.1) | 2.4 (1.7) | bird | 18.8 (18.4) | 4.8 (4.6) |"
+    assert told in text
+    (written,) = [path for path in files if path.parts[-2:] == ("fixed-seed-tiny", "spread-di.csv")]
+    assert "S-UC,16,41.3,36.9,46.3,9.4,2.4,bird,18.8,4.8,5.1,1.7,18.4,4.6\n" in written.read_text("utf-8")
     assert "made on cuda (NVIDIA H200) with torch 2.11" in text
     for svg in [path for path in files if path.suffix == ".svg"]:
         ElementTree.fromstring(svg.read_text("utf-8"))
@@ -97,13 +99,43 @@ def test_the_html_page_has_what_the_markdown_page_has():
     for heading in ("Table 4 in shape", "Means", "Against the baseline", "What it costs", "What varies",
                     "Which is best", "One seed beside several", "Deterministic mode"):  # fmt: skip
         assert f"<h2>{heading}</h2>" in page, heading
-    cells = "".join(f'<td class="num">{x}</td>' for x in (16, 41.3, 36.9, 46.3, 9.4, 2.4))
-    assert f'<th scope="row">S-UC</th>{cells}<td class="brief">bird</td><td class="num">18.8</td>' in page
+    cells = "".join(f'<td class="num">{x}</td>' for x in (16, 41.3, 36.9, 46.3, "9.4 (5.1)", "2.4 (1.7)"))
+    assert (
+        f'<th scope="row">S-UC</th>{cells}<td class="brief">bird</td><td class="num">18.8 (18.4)</td>' in page
+    )
     assert page.count('class="figure wide"') == page.count('class="figure narrow"') == 2 * 3
     assert "<h3>fixed-seed-tiny</h3>" in page
     assert "claims</h2>" in page
     assert "S0.12" in page
     assert not re.search(r'(src|href)="(http|[^#d])', page)
+
+
+def test_a_page_of_several_studies_begins_with_a_row_for_each(page, tmp_path):
+    still = world.study("equal", still=list(world.WORLD), seed=2)
+    seeds = world.study("seeds", repeat=False, data="mnist10s", seed=1)
+    body = body_of(still, seeds)
+    html = render(body)
+    head, brief = html.split('id="brief"')[0], html.split('id="brief"')[1].split("</section>")[0]
+    assert "2 studies, told one by one below." in head
+    assert "equal: identical runs ended in the same weights, to the bit." in head
+    assert "<strong>no replication</strong>" in head
+    assert "comparisons with a baseline" not in head  # the findings of each set are below
+    assert brief.count('<th scope="row">') == 2
+    sets = html.split('id="sets"')[1].split("</section>")[0]
+    assert sets.count("<h3>") == 2
+    for study in body["studies"]:
+        for told in sentences(study["sets"][0]):
+            assert str(made.emphasised(told)) in sets
+    write_page(body, page, tmp_path / "results")
+    text = page.read_text("utf-8")
+    assert "### In brief" in text
+    assert "| equal | CIFAR-10S | implementation | 6 × 16 | none | 0 | – | – | – |" in text
+    tests = body["studies"][1]["sets"][0]["tests"]
+    fell = sum(row["direction"] == "-" for row in tests)
+    assert (
+        f" | {len(tests)} | {fell} ("
+        in text.split("| seeds | MNIST-10S (digits) | seed | 6 × 16 |")[1].split("\n")[0]
+    )
 
 
 def test_the_html_page_of_one_study_begins_with_whose_data_it_is(tmp_path):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evenhand.report.fixed_seed_origin import STAND_IN, origin_sentence, ours, same_data
-from evenhand.report.fixed_seed_overview import overview_sentence
+from evenhand.report.fixed_seed_brief import in_brief
+from evenhand.report.fixed_seed_origin import origin_sentence
 from evenhand.report.fixed_seed_sets import sets_of
 from evenhand.report.fixed_seed_words import sentences, state
 from evenhand.report.study_tables import Table
@@ -30,32 +30,22 @@ HOW = (
 
 
 def about(body: Json) -> list[str]:
-    """The first paragraphs: what was run and whose data it is, then the paper."""
-    ran = [f"{study['title']}. {state(study)}" for study in body["studies"]]
-    told = [f"{ran[0]} {_whose(body)}"] if len(ran) == 1 else [*ran, _whose(body)]
-    return [*told, PAPER]
-
-
-def _whose(body: Json) -> str:
-    """One sentence for one study; of several each set has its own beside its first table."""
-    sets = [one for study in body["studies"] for one in study["sets"]]
-    if len(body["studies"]) == 1:
-        every = {
-            f"{place} {name}": row for place, one in enumerate(sets) for name, row in one["origin"].items()
-        }
-        return origin_sentence({"origin": every})
-    others = dict.fromkeys(ours(one) for one in sets if not same_data(one))
-    note = f" What was trained on {'; '.join(others)} is {STAND_IN}." if others else ""
-    return overview_sentence(body) + note
+    """The first paragraphs: what was run and whose data it is, then the paper; of several their number."""
+    studies = body["studies"]
+    if len(studies) > 1:
+        return [f"{len(studies)} studies, told one by one below.", PAPER]
+    origin = {
+        f"{place} {name}": row
+        for place, one in enumerate(studies[0]["sets"])
+        for name, row in one["origin"].items()
+    }
+    return [f"{studies[0]['title']}. {state(studies[0])} {origin_sentence({'origin': origin})}", PAPER]
 
 
 def findings(body: Json) -> list[str]:
-    """What the sets show, each under its name where there are several."""
-    found = []
-    for title, _, one in sets_of(body):
-        first, *others = sentences(one)
-        found += [f"**{title}**: {first}" if title else first, *others]
-    return found
+    """What a single set shows; of several what can be said in brief."""
+    every = sets_of(body)
+    return sentences(every[0][2]) if len(every) == 1 else in_brief(body)
 
 
 def answers_table(body: Json) -> Table:

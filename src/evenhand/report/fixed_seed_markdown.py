@@ -7,10 +7,12 @@ from typing import Any
 
 from evenhand.report import fixed_seed_tables as tables
 from evenhand.report.fixed_seed_benchmark import benchmark_markdown
+from evenhand.report.fixed_seed_brief import brief_table
 from evenhand.report.fixed_seed_figures import TITLES, drawn
 from evenhand.report.fixed_seed_origin import origin_sentence, ours
 from evenhand.report.fixed_seed_overview import overview_sentence, overview_table
 from evenhand.report.fixed_seed_ratio import median_table, of_ratios, ratio_table
+from evenhand.report.fixed_seed_sets import sets_of
 from evenhand.report.fixed_seed_words import notes, sentences, state
 from evenhand.report.replay_words import METRIC_NAMES
 from evenhand.report.study_table_files import to_markdown
@@ -22,7 +24,8 @@ Link = Callable[[Json, Json, str], str]  # (study, set, name of a file) -> how t
 
 def results_markdown(body: Json, link: Link) -> str:
     """All studies, then what they say to each other, and deterministic mode."""
-    parts = ["### All techniques", overview_sentence(body), _table(overview_table(body))]
+    parts = ["### In brief", _table(brief_table(body))] if len(sets_of(body)) > 1 else []
+    parts += ["### All techniques", overview_sentence(body), _table(overview_table(body))]
     for study in body["studies"]:
         parts += [f"### {study['name']}", state(study)]
         for one in study["sets"]:
@@ -64,7 +67,7 @@ def set_parts(study: Json, one: Json, link: Link) -> list[str]:
 
 def files_of(one: Json) -> dict[str, Table]:
     """The tables of a set that are written as files, by name."""
-    found = {f"spread-{metric}": tables.spread_table(one, metric) for metric in METRIC_NAMES}
+    found = {f"spread-{metric}": tables.spread_columns(one, metric) for metric in METRIC_NAMES}
     found |= {
         "means": tables.means_table(one), "tests": tables.numbers_of_tests(one),
         "cost": tables.cost_table(one), "venn": tables.venn_table(one),

@@ -9,12 +9,13 @@ from evenhand.report import fixed_seed_tables as tables
 from evenhand.report import paper_page as made
 from evenhand.report.fixed_seed_about import HOW, about, answers_table, findings
 from evenhand.report.fixed_seed_benchmark import benchmark_tables, measured_on
+from evenhand.report.fixed_seed_brief import brief_table
 from evenhand.report.fixed_seed_figures import TITLES, drawers
 from evenhand.report.fixed_seed_origin import origin_sentence
 from evenhand.report.fixed_seed_overview import overview_sentence, overview_table
 from evenhand.report.fixed_seed_ratio import median_table, of_ratios, ratio_table
 from evenhand.report.fixed_seed_sets import sets_of
-from evenhand.report.fixed_seed_words import notes
+from evenhand.report.fixed_seed_words import notes, sentences, state
 from evenhand.report.paper_page import Head, Part, Section
 from evenhand.report.paper_warning import warned
 from evenhand.report.replay_words import METRIC_NAMES
@@ -36,7 +37,7 @@ def render(body: Json) -> str:
 def sections(body: Json) -> list[Section]:
     """The subjects of the page; those of which nothing is known have no parts."""
     return [
-        Section("data", "Whose data", _origins(body)),
+        Section("brief", "In brief", _brief(body)),
         Section("table-4", "Table 4 in shape", _each(body, _variation)),
         Section("means", "Means", _each(body, lambda study, one: made.table(tables.means_table(one)))),
         Section("baseline", "Against the baseline", _each(body, _against)),
@@ -45,6 +46,7 @@ def sections(body: Json) -> list[Section]:
             "varies", "What varies", _each(body, lambda study, one: made.table(tables.varying_table(one)))
         ),
         Section("best", "Which is best", _each(body, _best)),
+        Section("sets", "Set by set", _sets(body)),
         Section("all", "All techniques", _all(body)),
         Section("seeds", "One seed beside several", _ratios(body) if len(body["studies"]) > 1 else []),
         Section("deterministic", "Deterministic mode", _benchmark(body["benchmark"])),
@@ -62,10 +64,20 @@ def _each(body: Json, tell: Callable[[Json, Json], Parts]) -> Parts:
     return found
 
 
-def _origins(body: Json) -> Parts:
-    """Whose data each set is of; of a single one the first paragraph says it."""
-    several = len(sets_of(body)) > 1
-    return _each(body, lambda study, one: [made.words(origin_sentence(one))]) if several else []
+def _brief(body: Json) -> Parts:
+    """A row for each set; a single one is told by the sentences above."""
+    return made.table(brief_table(body)) if len(sets_of(body)) > 1 else []
+
+
+def _sets(body: Json) -> Parts:
+    """Whose data each set is of, how it was made, what it shows; of a single one the page began with that."""
+    if len(sets_of(body)) == 1:
+        return []
+    return _each(
+        body,
+        lambda study, one: [made.words(f"{study['title']}. {state(study)}"), made.words(origin_sentence(one)),
+                            *made.items(sentences(one))],
+    )  # fmt: skip
 
 
 def _variation(study: Json, one: Json) -> Parts:

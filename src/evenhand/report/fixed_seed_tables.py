@@ -12,6 +12,9 @@ from evenhand.report.study_tables import Table
 
 Json = Mapping[str, Any]
 SPREAD = ("max_diff", "stdev", "class_max_diff", "class_stdev")
+SPREAD_HEADS = (
+    "Technique", "Runs", "Mean", "Min", "Max", "MaxDiff", "STDEV", "Widest class", "Its MaxDiff", "Its STDEV",
+)  # fmt: skip
 PERCENT = "In percent, rounded as S0 prints; deviations are of the population, as there."
 SIGNS = {"+": "↑", "-": "↓", "NS": "·", None: UNDEFINED}
 MOVES = "↑ rose, ↓ fell, · no change shown"
@@ -27,17 +30,37 @@ def cell(row: Json, key: str) -> str:
 
 
 def spread_table(one: Json, metric: str) -> Table:
-    """Table 4 in shape for one metric: MaxDiff and deviation, overall and of the widest class."""
+    """Table 4 in shape for one metric: MaxDiff, deviation, those of the widest class; in brackets S0's."""
     rows = [
-        (row["technique"], row["runs"], cell(row, "mean"), cell(row, "min"), cell(row, "max"),
-         *(cell(row, key) for key in SPREAD[:2]), row["class"] or UNDEFINED,
-         *(cell(row, key) for key in SPREAD[2:]), *(cell(row, f"printed_{key}") for key in SPREAD))
+        (*_spread(row)[:5], *(f"{cell(row, key)} ({cell(row, f'printed_{key}')})" for key in SPREAD[:2]),
+         row["class"] or UNDEFINED,
+         *(f"{cell(row, key)} ({cell(row, f'printed_{key}')})" for key in SPREAD[2:]))
         for row in one["variance"] if row["metric"] == metric
     ]  # fmt: skip
-    own = ("Mean", "Min", "Max", "MaxDiff", "STDEV", "Widest class", "Its MaxDiff", "Its STDEV")
+    name, note = METRIC_NAMES[metric], f"{beside(one)} {PERCENT} In brackets: S0's."
+    return Table(f"{name} over runs", SPREAD_HEADS, tuple(rows), note)
+
+
+def spread_columns(one: Json, metric: str) -> Table:
+    """The same for a file: ours, then S0's in columns of its own."""
+    rows = [
+        (*_spread(row), *(cell(row, f"printed_{key}") for key in SPREAD))
+        for row in one["variance"] if row["metric"] == metric
+    ]  # fmt: skip
     paper = [f"S0, {theirs(one)}: {what}" for what in ("MaxDiff", "STDEV", "class MaxDiff", "class STDEV")]
     name, note = METRIC_NAMES[metric], f"{beside(one)} {PERCENT}"
-    return Table(f"{name} over runs", ("Technique", "Runs", *own, *paper), tuple(rows), note)
+    return Table(f"{name} over runs", (*SPREAD_HEADS, *paper), tuple(rows), note)
+
+
+def _spread(row: Json) -> tuple[Any, ...]:
+    own = [cell(row, key) for key in ("mean", "min", "max", *SPREAD[:2])]
+    return (
+        row["technique"],
+        row["runs"],
+        *own,
+        row["class"] or UNDEFINED,
+        *(cell(row, key) for key in SPREAD[2:]),
+    )
 
 
 def means_table(one: Json) -> Table:

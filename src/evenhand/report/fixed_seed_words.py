@@ -69,12 +69,19 @@ def sentences(one: Json) -> list[str]:
     return [*told, *_paid(one), *_best(one)]
 
 
+def widest_change(one: Json) -> tuple[str, str] | None:
+    """The largest MaxDiff of an overall bias as S0 prints it, and whose it is; None where nothing varies."""
+    known = [row for row in one["variance"] if defined(row["max_diff"]) and row["max_diff"]]
+    widest = max(known, default=None, key=lambda row: row["max_diff"])
+    return (cell(widest, "max_diff"), _place(widest)) if widest else None
+
+
 def _variation(one: Json) -> list[str]:
-    known = [row for row in one["variance"] if defined(row["max_diff"])]
-    if not any(row["max_diff"] for row in known):
+    widest = widest_change(one)
+    if widest is None:
         return ["No bias of any technique varies over its runs: every MaxDiff is exactly 0, and no test of "
                 "variation is made."]  # fmt: skip
-    widest = max(known, key=lambda row: row["max_diff"])
+    known = [row for row in one["variance"] if defined(row["max_diff"])]
     still = sorted({row["technique"] for row in known} - {r["technique"] for r in known if r["max_diff"]})
     told = f" Exactly constant: {', '.join(still)}." if still else ""
     single = max((row for row in known if defined(row["class_max_diff"])), default=None,
@@ -84,9 +91,10 @@ def _variation(one: Json) -> list[str]:
         f"{single['class']})"
         if single else ""
     )  # fmt: skip
+    points, whose = widest
     return [
-        f"Over the runs of one technique the overall bias moves by up to "
-        f"{cell(widest, 'max_diff')} percentage points ({_place(widest)}){of_class}.{told}"
+        f"Over the runs of one technique the overall bias moves by up to {points} percentage points "
+        f"({whose}){of_class}.{told}"
     ]
 
 
