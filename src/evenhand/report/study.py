@@ -26,13 +26,13 @@ from evenhand.report.study_body import (
 )
 from evenhand.report.study_figures import (
     MOST_PROBLEMS,
-    RATES,
     cost_figure,
     frontiers,
     levelling_figure,
     rank_figures,
     rate_figures,
     rate_words,
+    rates_of,
     spearman_figures,
     spread_figures,
 )
@@ -109,9 +109,7 @@ def problem_parts(body: Json, problem: Json, place: int) -> dict[str, Any]:
         ],
         "rates": rate_figures(body, problem),
         "groups": group_rows(only),
-        "group_rates": [
-            rate for rate in RATES if any(entry["rates"].get(rate) for entry in problem["methods"])
-        ],
+        "group_rates": rates_of(problem),
         "classes": _classes(only),
         "spreads": _spreads(body, problem),
         "levelling": levelling_figure(problem),

@@ -22,6 +22,7 @@ from evenhand.report.study_points import frontier_figure, has_points, points_of
 Json = Mapping[str, Any]
 RATES = ("tpr", "fpr", "selection", "acc")
 RATE_NAMES = {"acc": "accuracy"}
+SAME = 1e-9
 MOST_PROBLEMS = 12  # of a study with more, only the first rate and the first metric are drawn
 MOST_GROUPS = 16  # more groups than that are in the table only
 
@@ -62,7 +63,7 @@ def rate_figures(body: Json, problem: Json) -> list[tuple[str, str]]:
         return []
     entries = sorted(problem["methods"], key=lambda entry: entry["method"] != body["base"])
     drawn = []
-    for rate in RATES if len(body["problems"]) <= MOST_PROBLEMS else RATES[:1]:
+    for rate in rates_of(problem) if len(body["problems"]) <= MOST_PROBLEMS else RATES[:1]:
         rows = [
             Rates(entry["method"], tuple(entry["rates"][rate]), entry["method"] == body["base"])
             for entry in entries
@@ -71,6 +72,25 @@ def rate_figures(body: Json, problem: Json) -> list[tuple[str, str]]:
         if rows:
             drawn.append((rate, slopes(rows, groups, title=rate_words(rate).capitalize())))
     return drawn
+
+
+def rates_of(problem: Json) -> list[str]:
+    """The rates that some method has.
+
+    Over exclusive classes the mean selection rate is one over their number in every group, and tells nothing.
+
+    >>> rates_of({"methods": [{"rates": {"selection": [0.1, 0.1], "tpr": [0.3, 0.2]}}]})
+    ['tpr']
+    >>> rates_of({"methods": [{"rates": {"selection": [0.1, 0.4], "tpr": []}}]})
+    ['selection']
+    """
+    found = {
+        rate: [x for entry in problem["methods"] for x in entry["rates"].get(rate) or []] for rate in RATES
+    }
+    selected = [x for x in found["selection"] if defined(x)]
+    if selected and max(selected) - min(selected) < SAME:
+        found["selection"] = []
+    return [rate for rate, values in found.items() if values]
 
 
 def rate_words(rate: str) -> str:
