@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
+import polars as pl
 import pytest
 
 import evenhand
@@ -21,6 +22,7 @@ from evenhand.evaluation.fixed_seed.paper import paper, with_answers
 from evenhand.evaluation.fixed_seed.printed import from_published, from_table4, read_printed
 from evenhand.evaluation.fixed_seed.study import as_printed
 from evenhand.evaluation.replay.published import METRICS, Published
+from evenhand.metrics.counts import Counts
 from evenhand.report import paper_page as made
 from evenhand.report.figures.venn import PLACES, exclusive, venn
 from evenhand.report.fixed_seed_files import BEGIN, END, write_page
@@ -363,3 +365,29 @@ def test_identical_runs_on_a_cpu_are_equal_and_the_audit_says_so(small, tmp_path
     same = [row for row in body["ratios"] if row["technique"] == "S-Base"]
     assert {row["ratio"] for row in same} == {0.0}
     assert all(row["seeds_std"] > 0 for row in same)
+
+
+PUBLISHED = ROOT / "studies" / "results"
+
+
+@pytest.mark.parametrize("technique", ["S-Base", "S-RS", "S-UC", "S-GR", "S-DD1", "S-DD4", "S-DI1", "S-DI2"])
+def test_the_several_runs_audit_finds_what_sixteen_identical_trainings_on_a_gpu_did(technique):
+    """The committed counts of fixed-seed-cifar10s, audited as anybody would, say what its page says."""
+    runs = pl.read_parquet(PUBLISHED / "fixed-seed-cifar10s" / "runs.parquet").filter(
+        (pl.col("method") == technique) & (pl.col("split") == "test")
+    )
+    cells = np.array([np.reshape(cells, (3, 10, 10)) for cells in runs["counts"].to_list()])
+    names, classes = runs["groups"][0].to_list(), runs["classes"][0].to_list()
+    assert names == ["colour", "gray"]
+    s0 = [names.index("gray"), names.index("colour"), 2]  # S0 codes gray 0 and colour 1; last is unknown
+    found = evenhand.audit_counts(
+        Counts(cells[:, s0]), ["gray", "colour"], classes, "domain", metrics=list(METRICS),
+        convention="artifact", replicates=0,
+    )  # fmt: skip
+    page = json.loads((PUBLISHED / "fixed-seed/fixed-seed-cifar10s/study.json").read_text("utf-8"))["study"]
+    rows = {row["metric"]: row for row in page["sets"][0]["variance"] if row["technique"] == technique}
+    for metric in METRICS:
+        over, row = found.metrics[metric].runs, rows[metric]
+        assert (over.n, over.mean, over.std) == pytest.approx((16, row["mean"], row["stdev"]))
+        assert (over.min, over.max, over.maxdiff) == pytest.approx((row["min"], row["max"], row["max_diff"]))
+        assert over.maxdiff > 0
