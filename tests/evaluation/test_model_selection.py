@@ -34,6 +34,7 @@ from evenhand.train.recipe import Recipe
 ROOT = Path(__file__).parents[2]
 STUDIES = (
     "model-selection",
+    "model-selection-twenty",
     "model-selection-cifar10",
     "model-selection-fairface",
     "model-selection-cifar100",
