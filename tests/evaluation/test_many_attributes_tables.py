@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from evenhand.evaluation.many_attributes import compute, paper, together
+from evenhand.report.claims_words import in_brief
 from evenhand.report.many_attributes import render
 from evenhand.report.many_attributes_beside import beside_ranks_table, paper_table, paper_tables
 from evenhand.report.many_attributes_markdown import results_markdown
 from evenhand.report.many_attributes_tables import methods_table, tables
-from evenhand.report.many_attributes_words import in_brief, sentences
+from evenhand.report.many_attributes_words import sentences
 
 world = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("many_attributes_world.py"))))
 

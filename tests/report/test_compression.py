@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from markupsafe import escape
 
 from evenhand.evaluation.compression import compute, together
 from evenhand.evaluation.compression.study import paper
@@ -19,7 +20,8 @@ from evenhand.report.compression_files import BEGIN, END, write_page
 from evenhand.report.compression_paid import page_tables
 from evenhand.report.compression_sheets import png_size, windows
 from evenhand.report.compression_tables import tables
-from evenhand.report.compression_words import whose
+from evenhand.report.compression_words import sentences, whose
+from evenhand.report.numbers import UNDEFINED
 from evenhand.report.spread_table import TITLE
 
 HERE = Path(__file__).parents[1] / "evaluation" / "compression_world.py"
@@ -49,6 +51,33 @@ def test_the_page_links_what_is_written(body, tmp_path):
     assert "figure-2-apart-45.svg" in text
     assert "0.00931" in text
     assert "**S2.2:" in text
+
+
+def test_a_page_of_several_studies_begins_with_what_each_says(body, tmp_path):
+    (one,) = body["studies"]
+    less = {**one, "name": "other", "findings": one["findings"][1:]}
+    several = {**body, "studies": [one, less]}
+    html = render(several)
+    head, rest = html.split('<section id="claims">')
+    assert f"2 studies were asked {len(one['findings'])} claims of the paper" in head
+    assert "It cannot be told" not in head  # answers to questions and whom it hurt stand with their study
+    table = rest.split("</table>")[0]
+    first = one["findings"][0]
+    assert f"{first['verdict']} ({first['runs']})" in table
+    assert f">{UNDEFINED}</td>" in table  # the other was not asked the first claim
+    for study in several["studies"]:
+        for told in sentences(study):
+            assert str(escape(told)) in rest
+    alone = render(body)
+    assert "studies were asked" not in alone
+    assert "What each study says" not in alone
+    page = tmp_path / "page.md"
+    page.write_text(f"{BEGIN}\n{END}\n", encoding="utf-8")
+    write_page(several, page, tmp_path / "results")
+    assert (
+        f"| {first['id']} | {first['claim']} | {first['verdict']} ({first['runs']}) | {UNDEFINED} |"
+        in page.read_text("utf-8")
+    )
 
 
 def test_the_page_tells_mean_deviation_and_range_over_runs(body, tmp_path):

@@ -17,3 +17,28 @@ def claims_by_verdict(body: Mapping[str, Any]) -> str:
     """
     by = {word: [found["id"] for found in body["findings"] if found["verdict"] == word] for word in VERDICTS}
     return " ".join(f"{label}: {', '.join(by[word])}." for word, label in VERDICTS.items() if by[word])
+
+
+def in_brief(body: Mapping[str, Any]) -> list[str]:
+    """The findings of several studies: one sentence, then one for each; the rest stands with the study.
+
+    >>> found = [{"id": "S1.7", "verdict": "holds"}]
+    >>> studies = [{"name": name, "findings": found} for name in ("one", "two")]
+    >>> in_brief({"studies": studies})[::2]
+    ['2 studies were asked 1 claim of the paper, each what its runs can answer, and are judged apart.',
+     'two: Holds: S1.7.']
+    """
+    studies = body["studies"]
+    asked = len({found["id"] for study in studies for found in study["findings"]})
+    lead = f"{many(len(studies), 'studies', '')} were asked {many(asked, 'claim')} of the paper, each what "
+    return [f"{lead}its runs can answer, and are judged apart.",
+            *(f"{study['name']}: {claims_by_verdict(study)}" for study in studies)]  # fmt: skip
+
+
+def many(n: int, thing: str, ending: str = "s") -> str:
+    """A number of things.
+
+    >>> many(1, "seed"), many(1200, "seed")
+    ('1 seed', '1,200 seeds')
+    """
+    return f"{n:,} {thing}{ending if n != 1 else ''}"

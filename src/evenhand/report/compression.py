@@ -6,10 +6,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenhand.report import page
+from evenhand.report.claims_words import in_brief
 from evenhand.report.compression_figures import for_page
 from evenhand.report.compression_paid import page_tables
 from evenhand.report.compression_sheets import sheet_tiles
-from evenhand.report.compression_tables import claims_table, noise_table, runs_view, square_table, table_1
+from evenhand.report.compression_tables import (
+    beside_table,
+    claims_table,
+    noise_table,
+    runs_view,
+    square_table,
+    table_1,
+)
 from evenhand.report.compression_words import HOW, RULE, sentences, state, whose
 from evenhand.report.paper_page import emphasised
 from evenhand.report.paper_page import told_table as told
@@ -20,6 +28,7 @@ Json = Mapping[str, Any]
 
 def render(body: Json) -> str:
     """The HTML page; unfinished stores give what they have."""
+    several = len(body["studies"]) > 1
     return page.render(
         "compression.html.j2",
         pictures=True,
@@ -27,7 +36,8 @@ def render(body: Json) -> str:
         title=body["title"],
         state=[emphasised(f"{one['title']}. {state(one)} {whose(one)}") for one in body["studies"]],
         unfinished=warned(body["studies"]),
-        sentences=[sentence for study in body["studies"] for sentence in sentences(study)],
+        sentences=in_brief(body) if several else sentences(body["studies"][0]),
+        beside=told(beside_table(body)) if several else None,
         rule=RULE,
         how=HOW,
         studies=[_study(study) for study in body["studies"]],
@@ -39,7 +49,7 @@ def _study(study: Json) -> dict[str, Any]:
     sheets = [(problem, sheet) for problem in study["problems"] for sheet in problem["sheets"]]
     problems = [(problem, level) for problem in study["problems"] for level in problem["levels"]]
     return {
-        "name": study["name"], "about": study["title"],
+        "name": study["name"], "about": study["title"], "sentences": sentences(study),
         "findings": [{**found, "table": told(claims_table([found]))}
                      for found in (*study["findings"], *study["questions"])],
         "tables": [told(table_1(study, *at)) for at in problems], "figures": for_page(study),

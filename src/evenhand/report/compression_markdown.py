@@ -8,7 +8,14 @@ from typing import Any
 from evenhand.report.compression_figures import apart_title, drawn_apart, title_of
 from evenhand.report.compression_names import file_of, where
 from evenhand.report.compression_paid import page_tables
-from evenhand.report.compression_tables import claims_table, noise_table, runs_view, square_table, table_1
+from evenhand.report.compression_tables import (
+    beside_table,
+    claims_table,
+    noise_table,
+    runs_view,
+    square_table,
+    table_1,
+)
 from evenhand.report.compression_words import HOW, RULE, sentences, state
 from evenhand.report.model_card import escaped
 from evenhand.report.paper_warning import unfinished
@@ -22,6 +29,8 @@ Link = Callable[[Json, str], str]  # (study, name of a file with its ending) -> 
 def results_markdown(body: Json, link: Link) -> str:
     """All studies, one after the other."""
     parts = ["### How it is measured and judged", HOW, RULE]
+    if len(body["studies"]) > 1:
+        parts += ["### What each study says", to_markdown(beside_table(body))]
     for study in body["studies"]:
         parts += study_parts(study, link)
     return "\n\n".join(part.rstrip() for part in parts) + "\n"

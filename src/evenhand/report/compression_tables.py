@@ -151,6 +151,21 @@ def claims_table(findings: Sequence[Json]) -> Table:
     return Table("The claims of S2 in parts", heads, tuple(rows))
 
 
+def beside_table(body: Json) -> Table:
+    """What each of several studies says to each claim and question, with its trainings."""
+    studies = body["studies"]
+    told = [{found["id"]: found for found in (*one["findings"], *one["questions"])} for one in studies]
+    words = {name: found["claim"] for answers in told for name, found in answers.items()}
+    rows = tuple((name, claim, *(_answer(each.get(name)) for each in told)) for name, claim in words.items())
+    heads = ("Claim", "In words", *(one["name"] for one in studies))
+    note = "Verdict (trainings); –: not asked. Studies are judged apart."
+    return Table("What each study says to each claim", heads, rows, note)
+
+
+def _answer(found: Json | None) -> str:
+    return f"{found['verdict']} ({found['runs']:,})" if found else UNDEFINED
+
+
 def _effect(part: Json) -> str:
     return number(part["effect"], 4, signed=part["unit"] == "difference")
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from evenhand.report.claims_words import claims_by_verdict
+from evenhand.report.claims_words import claims_by_verdict, many
 from evenhand.report.compression_names import PRINTED, at_level, where
 from evenhand.report.compression_paid import paid_sentence
 from evenhand.report.numbers import defined, number
@@ -42,8 +42,8 @@ def state(study: Json) -> str:
     failed = f", {study['failed']:,} failed" if study["failed"] else ""
     methods = {row["method"] for problem in study["problems"] for row in problem["rows"]}
     levels = {level for problem in study["problems"] for level in problem["levels"]}
-    counts = [_many(len(methods), "compressed method"), _many(len(levels), "level"),
-              _many(len(study["seeds"]), "seed")]  # fmt: skip
+    counts = [many(len(methods), "compressed method"), many(len(levels), "level"),
+              many(len(study["seeds"]), "seed")]  # fmt: skip
     places = ", ".join(problem["name"] for problem in study["problems"])
     runs = f"{study['done']:,} of {study['planned']:,} runs are done{failed}"
     return f"{study['name']}: {runs}; {', '.join(counts)}, on {places}."
@@ -62,10 +62,6 @@ def whose(study: Json) -> str:
         f"{theirs}; these are other data and networks, a stand-in and **no replication**: read S2's numbers "
         "for the order of methods alone."
     )
-
-
-def _many(n: int, thing: str) -> str:
-    return f"{n:,} {thing}{'s' if n != 1 else ''}"
 
 
 def sentences(study: Json) -> list[str]:

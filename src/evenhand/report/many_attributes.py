@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from evenhand.report import page
+from evenhand.report.claims_words import in_brief
 from evenhand.report.figures.canvas import both_widths
 from evenhand.report.many_attributes_added import (
     added_pictures,
@@ -25,7 +26,7 @@ from evenhand.report.many_attributes_tables import (
     methods_table,
     ranks_table,
 )
-from evenhand.report.many_attributes_words import RULE, in_brief, margins, sentences, state, unfinished
+from evenhand.report.many_attributes_words import RULE, margins, sentences, state, unfinished
 from evenhand.report.paper_page import told_table as told
 from evenhand.report.spread_table import spread_view
 from evenhand.report.study_tables import Table

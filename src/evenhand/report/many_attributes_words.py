@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from evenhand.report.claims_words import claims_by_verdict
+from evenhand.report.claims_words import claims_by_verdict, many
 from evenhand.report.many_attributes_names import SLOTS
 from evenhand.report.numbers import number
 
@@ -37,16 +37,12 @@ def state(study: Json) -> str:
     """
     failed = f", {study['failed']:,} failed" if study["failed"] else ""
     tasks = len({structure["task"] for structure in study["structures"]})
-    counts = [_many(len(study["methods"]), "method"),
-              f"{_many(len(study['structures']), 'structure')} of {_many(tasks, 'task')}",
-              _many(len(study["seeds"]), "seed")]  # fmt: skip
+    counts = [many(len(study["methods"]), "method"),
+              f"{many(len(study['structures']), 'structure')} of {many(tasks, 'task')}",
+              many(len(study["seeds"]), "seed")]  # fmt: skip
     runs = f"{study['done']:,} of {study['planned']:,} runs are done{failed}"
     note = f" {study['note']}" if study.get("note") else ""  # of a published study: what is particular to it
     return f"{study['name']}: {runs}; {', '.join(counts)}.{note}"
-
-
-def _many(n: int, thing: str, ending: str = "s") -> str:
-    return f"{n:,} {thing}{ending if n != 1 else ''}"
 
 
 def unfinished(study: Json) -> str:
@@ -66,27 +62,11 @@ def sentences(study: Json) -> list[str]:
     ]
 
 
-def in_brief(body: Json) -> list[str]:
-    """The findings of several studies: one sentence, then one for each; the rest stands with the study.
-
-    >>> found = [{"id": "S1.7", "verdict": "holds"}]
-    >>> studies = [{"name": name, "findings": found} for name in ("one", "two")]
-    >>> in_brief({"studies": studies})[::2]
-    ['2 studies were asked 1 claim of the paper, each what its runs can answer, and are judged apart.',
-     'two: Holds: S1.7.']
-    """
-    studies = body["studies"]
-    asked = len({found["id"] for study in studies for found in study["findings"]})
-    lead = f"{_many(len(studies), 'studies', '')} were asked {_many(asked, 'claim')} of the paper, each what "
-    return [f"{lead}its runs can answer, and are judged apart.",
-            *(f"{study['name']}: {claims_by_verdict(study)}" for study in studies)]  # fmt: skip
-
-
 def _claims(study: Json) -> str:
     tally = Counter(found["verdict"] for found in study["findings"])
     holds, does_not = tally["holds"], tally["does not"]
     return (
-        f"{study['name']} was asked {_many(len(study['findings']), 'claim')} of the paper: {holds} "
+        f"{study['name']} was asked {many(len(study['findings']), 'claim')} of the paper: {holds} "
         f"hold{'s' if holds == 1 else ''}, {does_not} do{'es' if does_not == 1 else ''} not, "
         f"{tally['cannot tell']} cannot be told."
     )
