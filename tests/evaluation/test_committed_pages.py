@@ -5,6 +5,7 @@ import re
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from evenhand.evaluation.compression.__main__ import main as compression
@@ -63,3 +64,40 @@ def test_what_is_said_of_deterministic_mode():
     assert f"takes {lost[0]} percent of the speed in float32, {lost[1]} in tf32 and none in bfloat16" in text
     raising = sum(row["raises"] for row in body["exceptions"])
     assert f"{raising} of {len(body['exceptions'])} operations that were tried still refuse it" in text
+
+
+def test_what_is_said_of_where_variation_comes_from():
+    """The order of rows alone, the initial weights alone, and seeds, which change both."""
+    text = " ".join((ROOT / "docs" / "studies" / "fixed-seed.md").read_text(encoding="utf-8").split())
+    folder = ROOT / "studies" / "results" / "fixed-seed"
+    sets = [
+        json.loads((folder / f"fixed-seed-mnist10s{name}" / "study.json").read_text("utf-8"))["study"][
+            "sets"
+        ][0]
+        for name in ("", "-order", "-init")
+    ]
+    seeds, order, weights = (
+        {(r["technique"], r["metric"]): r["stdev"] for r in one["variance"]} for one in sets
+    )
+    ratios = [
+        np.array([one[key] / seeds[key] for key in seeds if key[1] == "di"]) for one in (order, weights)
+    ]
+    times = [f"{np.median(ratio):.2f} times" for ratio in ratios]
+    assert f"the deviation of DI̅ is {times[0]} theirs for the order and {times[1]} for the weights" in text
+    ends = [f"from {ratio.min():.2f} to {ratio.max():.2f}" for ratio in ratios]
+    assert f"medians over techniques; {ends[0]}, and {ends[1]}" in text
+    together = [
+        np.median(
+            [(order[key] ** 2 + weights[key] ** 2) / seeds[key] ** 2 for key in seeds if key[1] == metric]
+        )
+        for metric in ("di", "eotp")
+    ]
+    assert (
+        f"come to {together[0]:.1f} times that over seeds for DI̅ and {together[1]:.1f} times for EOTP" in text
+    )
+    directions = [
+        {(r["technique"], r["metric"]): (r["direction"], r["holm"]) for r in one["tests"]} for one in sets
+    ]
+    assert directions[0] == directions[1] == directions[2]
+    assert sum(found == ("-", "-") for found in directions[0].values()) == 35
+    assert sum(found == ("+", "+") for found in directions[0].values()) == 28

@@ -22,6 +22,8 @@ STUDIES = {
     "fixed-seed-cifar10s": "S",
     "fixed-seed-mnist10s": "S",
     "fixed-seed-mnist10s-identical": "S",
+    "fixed-seed-mnist10s-order": "S",
+    "fixed-seed-mnist10s-init": "S",
     "fixed-seed-faces": "C",
     "fixed-seed-fairface": "I",
     "fixed-seed-faces-attractive": "A",
@@ -74,12 +76,19 @@ def test_the_digits_study_trains_six_networks_for_ten_techniques():
     runs = expand(read_study("fixed-seed-mnist10s"))
     assert len(runs) == 160
     assert len(trainings_of(runs)) == 6 * 16
-    twin = expand(read_study("fixed-seed-mnist10s-identical"))
-    assert {run.spec.seed for run in twin} == {0}
-    told = {
-        run.spec.recipe == other.spec.recipe for run in twin for other in runs if run.method == other.method
-    }
-    assert told == {True}  # but for seeds, repeats and the network's stack they are one study
+
+
+@pytest.mark.parametrize(
+    ("twin", "loose"), [("identical", ("kernels", "reduction")), ("order", ("order",)), ("init", ("init",))]
+)
+def test_its_twins_are_the_same_runs_but_for_seeds_and_what_is_let_loose(twin, loose):
+    runs, study = expand(read_study("fixed-seed-mnist10s")), read_study(f"fixed-seed-mnist10s-{twin}")
+    again = expand(study)
+    assert (study.seeds, tuple(study.vary)) == ((0,), loose)
+    assert {run.method for run in again} == {run.method for run in runs}
+    for part in ("recipe", "knobs", "net", "fields"):
+        told = {run.method: getattr(run.spec, part) for run in runs}
+        assert all(getattr(run.spec, part) == told[run.method] for run in again), part
 
 
 def test_as_published_is_what_the_techniques_say_is_published():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evenhand.report.fixed_seed_origin import STAND_IN, ours, same_data
@@ -14,14 +14,12 @@ from evenhand.report.numbers import UNDEFINED
 from evenhand.report.study_tables import Table
 
 Json = Mapping[str, Any]
-SETS_APART = {
-    "identical": "implementation", "control": "nothing", "varied": "what is let loose", "seeds": "seed",
-}  # fmt: skip
+SETS_APART = {"identical": "implementation", "control": "nothing", "seeds": "seed"}
 NOTE = (
-    "Runs: techniques by runs of each. Widest change: the largest MaxDiff of a technique's overall bias, in "
-    "percentage points. Compared with a baseline, technique by technique and metric by metric: how many fell "
-    "and rose by S0's tests, in brackets two-sided with Holm. Paid for: falls whose technique performs worse "
-    "or varies more, in bias or performance."
+    "Runs: techniques by runs of each; alone: they share all else of a seed. Widest change: the largest "
+    "MaxDiff of a technique's overall bias, in percentage points. Compared with a baseline, technique by "
+    "technique and metric by metric: how many fell and rose by S0's tests, in brackets two-sided with Holm. "
+    "Paid for: falls whose technique performs worse or varies more, in bias or performance."
 )
 
 
@@ -47,17 +45,18 @@ def brief_table(body: Json) -> Table:
     """A row for each set: what it is of, how far bias moves over its runs, what techniques do to it."""
     heads = ("Study", "Trained on", "Runs differ by", "Runs", "Widest change", "Compared", "Fell", "Rose",
              "Paid for")  # fmt: skip
-    rows = tuple((title, *_row(one)) for title, _, one in sets_of(body))
+    rows = tuple((title, *_row(one, study["loose"])) for title, study, one in sets_of(body))
     return Table("The studies in brief", heads, rows, NOTE)
 
 
-def _row(one: Json) -> tuple[Any, ...]:
+def _row(one: Json, loose: Sequence[str]) -> tuple[Any, ...]:
     runs = sorted({row["runs"] for row in one["performance"]})
     each = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
     found = widest_change(one)
     paid = {row["region"]: row["pairs"] for row in one["venn"]}
+    apart = SETS_APART.get(one["kind"]) or f"{', '.join(loose)} alone"
     return (
-        ours(one), SETS_APART[one["kind"]], f"{len(one['techniques'])} × {each}",
+        ours(one), apart, f"{len(one['techniques'])} × {each}",
         f"{found[0]} ({found[1]})" if found else "none", *_moved(one["tests"]),
         paid["any"] if paid.get("all pairs") else UNDEFINED,
     )  # fmt: skip
