@@ -140,6 +140,19 @@ def test_a_page_of_several_studies_begins_with_a_row_for_each(page, tmp_path):
     )
 
 
+def test_a_page_of_one_study_with_several_sets_tells_all_findings_at_once():
+    body = body_of(world.study("one", repeat=False, data="mnist10s", seed=1))
+    (study,) = body["studies"]
+    two = [{**study["sets"][0], "name": name} for name in ("first", "second")]
+    html = render({**body, "studies": [{**study, "sets": two}]})
+    head, brief = html.split('id="brief"')
+    assert "<strong>first</strong>: Over the runs of one technique" in head
+    assert "<strong>second</strong>: Over the runs of one technique" in head
+    assert "not trained" not in head  # of one study it goes without saying
+    assert brief.split("</section>")[0].count('<th scope="row">') == 2
+    assert sentences(two[0])[-1] not in html.split('id="sets"')[1].split("</section>")[0]
+
+
 def test_the_html_page_of_one_study_begins_with_whose_data_it_is(tmp_path):
     body = paper(world.study("one", repeat=False, data="mnist10s", smoke=False), tmp_path)
     page = (tmp_path / "paper.html").read_text("utf-8")

@@ -43,9 +43,14 @@ def about(body: Json) -> list[str]:
 
 
 def findings(body: Json) -> list[str]:
-    """What a single set shows; of several what can be said in brief."""
-    every = sets_of(body)
-    return sentences(every[0][2]) if len(every) == 1 else in_brief(body)
+    """What the sets of a study show, each under its name if it has several; of several studies in brief."""
+    if len(body["studies"]) > 1:
+        return in_brief(body)
+    found = []
+    for title, _, one in sets_of(body):
+        first, *others = sentences(one)
+        found += [f"**{title}**: {first}" if title else first, *others]
+    return found
 
 
 def answers_table(body: Json) -> Table:

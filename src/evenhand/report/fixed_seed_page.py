@@ -70,9 +70,11 @@ def _brief(body: Json) -> Parts:
 
 
 def _sets(body: Json) -> Parts:
-    """Whose data each set is of, how it was made, what it shows; of a single one the page began with that."""
+    """Whose data each set is of; of several studies also how it was made, and what it shows."""
     if len(sets_of(body)) == 1:
-        return []
+        return []  # the page begins with that
+    if len(body["studies"]) == 1:
+        return _each(body, lambda study, one: [made.words(origin_sentence(one))])
     return _each(
         body,
         lambda study, one: [made.words(f"{study['title']}. {state(study)}"), made.words(origin_sentence(one)),
