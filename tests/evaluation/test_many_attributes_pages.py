@@ -23,7 +23,7 @@ from evenhand.metrics.scores import Scores
 from evenhand.report.many_attributes import render
 from evenhand.report.many_attributes_added import beside_added_table, beside_pictures
 from evenhand.report.many_attributes_bars import series_mark
-from evenhand.report.many_attributes_beside import beside_table, paper_tables, verdicts_table
+from evenhand.report.many_attributes_beside import beside_table, beside_verdicts, paper_tables
 from evenhand.report.many_attributes_figures import drawn, panels
 from evenhand.report.many_attributes_files import BEGIN, END, write_page, write_paper
 from evenhand.report.many_attributes_tables import figure_table
@@ -234,7 +234,7 @@ def test_studies_stand_side_by_side(body, tmp_path):
     assert rows["S1.4"][2].startswith("holds: bias amplification of WA-GDRO less W-ERM")
     assert rows["S1.4"][3] == "not asked"  # it has no multi-label task
     assert rows["S1.7"][3].startswith("holds: ")
-    verdicts = {row[0]: row[2:] for row in verdicts_table(body).rows}
+    verdicts = {row[0]: row[2:] for row in beside_verdicts(body).rows}
     assert verdicts["S1.4"][0].startswith("holds (")
     assert verdicts["S1.4"][1] == "–"
     page, out = tmp_path / "docs" / "many.md", tmp_path / "results"

@@ -25,7 +25,6 @@ from evenhand.metrics.counts import Counts
 from evenhand.report.marked_page import marks_of
 from evenhand.report.spread_table import TITLE
 from evenhand.study.driver import Options, run_study
-from evenhand.study.plain import study_to_dict
 from evenhand.study.read import read_study
 from evenhand.study.spec import GroupingSpec, MethodSpec, NetEntry, Study, TaskSpec
 from evenhand.study.store import Store
@@ -319,13 +318,3 @@ def test_the_published_page_is_that_of_the_rules():
     assert f"{runs} of {runs} trainings are done" in (ROOT / "docs" / "studies" / f"{told}.md").read_text(
         "utf-8"
     )
-
-
-def test_twenty_other_seeds_and_nothing_else():
-    first, again = (study_to_dict(read_study(name)) for name in STUDIES[:2])
-    assert len(set(again["seeds"])) == 20
-    assert not set(first["seeds"]) & set(again["seeds"])
-    own = {"name", "title", "about", "seeds", "smoke", "source"}
-    assert {k: v for k, v in first.items() if k not in own} == {
-        k: v for k, v in again.items() if k not in own
-    }

@@ -32,18 +32,6 @@ def test_a_study_has_a_base_ten_methods_and_keeps_predictions(name):
     assert {method.fields["every"] for method in study.methods[1:]} == {5 if "100" in name else 1}
 
 
-def test_twenty_other_seeds_and_nothing_else():
-    first, again = (
-        study_to_dict(read_study(name)) for name in ("compression-mnist", "compression-mnist-twenty")
-    )
-    assert len(set(again["seeds"])) == 20
-    assert not set(first["seeds"]) & set(again["seeds"])
-    own = {"name", "title", "about", "seeds", "smoke", "source"}
-    assert {k: v for k, v in first.items() if k not in own} == {
-        k: v for k, v in again.items() if k not in own
-    }
-
-
 def test_the_switch_is_written_only_where_it_is_on():
     off, on = Study("s"), Study("s", predictions=True)
     assert "predictions" not in study_to_dict(off)

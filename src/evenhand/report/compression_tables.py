@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from evenhand.report.claims_beside import verdicts_table
 from evenhand.report.compression_names import METRICS, PRINTED, at_level, file_of, where
 from evenhand.report.compression_paid import DIGITS, paid_table
 from evenhand.report.numbers import UNDEFINED, defined, interval, number
@@ -152,18 +153,12 @@ def claims_table(findings: Sequence[Json]) -> Table:
 
 
 def beside_table(body: Json) -> Table:
-    """What each of several studies says to each claim and question, with its trainings."""
+    """What each of several studies says to each claim and question."""
     studies = body["studies"]
     told = [{found["id"]: found for found in (*one["findings"], *one["questions"])} for one in studies]
     words = {name: found["claim"] for answers in told for name, found in answers.items()}
-    rows = tuple((name, claim, *(_answer(each.get(name)) for each in told)) for name, claim in words.items())
-    heads = ("Claim", "In words", *(one["name"] for one in studies))
-    note = "Verdict (trainings); –: not asked. Studies are judged apart."
-    return Table("What each study says to each claim", heads, rows, note)
-
-
-def _answer(found: Json | None) -> str:
-    return f"{found['verdict']} ({found['runs']:,})" if found else UNDEFINED
+    claims = ((name, claim, [each.get(name) for each in told]) for name, claim in words.items())
+    return verdicts_table([one["name"] for one in studies], claims)
 
 
 def _effect(part: Json) -> str:

@@ -17,7 +17,7 @@ from evenhand.report.many_attributes_added import (
     over_all,
     shared,
 )
-from evenhand.report.many_attributes_beside import beside_ranks_table, paper_tables, verdicts_table
+from evenhand.report.many_attributes_beside import beside_ranks_table, beside_verdicts, paper_tables
 from evenhand.report.many_attributes_figures import both, full_title, ranks
 from evenhand.report.many_attributes_names import inside, rank_title
 from evenhand.report.many_attributes_tables import (
@@ -47,7 +47,7 @@ def render(body: Json) -> str:
         unfinished=" ".join(filter(None, (unfinished(study) for study in body["studies"]))),
         sentences=in_brief(body) if several else sentences(body["studies"][0]),
         rule=f"{RULE} {margins(body)}",
-        beside=[told(verdicts_table(body)), told(beside_ranks_table(body))] if several else [],
+        beside=[told(beside_verdicts(body)), told(beside_ranks_table(body))] if several else [],
         together=_added([beside_added_table(body)] if shared(body) else [], beside_pictures(body)),
         studies=[_study(study, place, several) for place, study in enumerate(body["studies"])],
     )

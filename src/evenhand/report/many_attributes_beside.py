@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evenhand.report.claims_beside import HEADS, TITLE, verdicts_table
 from evenhand.report.equalized_robustness_tables import ours
 from evenhand.report.many_attributes_names import METRICS, SLOTS
 from evenhand.report.numbers import UNDEFINED, interval, number
@@ -55,25 +56,17 @@ def _theirs(cell: Json) -> str:
     return ours({"mean": cell["printed"], "std": cell["printed_std"]})
 
 
-def verdicts_table(body: Json) -> Table:
+def beside_verdicts(body: Json) -> Table:
     """Each claim and each study's verdict: what a reader takes in at a glance."""
-    return _claims(body, _verdict, "Verdict (trainings); –: not asked. Studies are judged apart.")
+    claims = ((row["id"], row["claim"], row["answers"]) for row in body["beside"]["claims"])
+    return verdicts_table(body["beside"]["studies"], claims)
 
 
 def beside_table(body: Json) -> Table:
     """Each claim as each study answers it, with the number that decides."""
+    rows = [(row["id"], row["claim"], *map(_answer, row["answers"])) for row in body["beside"]["claims"]]
     note = "Verdict, the first part that decides it with its interval, trainings. Studies are judged apart."
-    return _claims(body, _answer, note)
-
-
-def _claims(body: Json, tell: Callable[[Json | None], str], note: str) -> Table:
-    rows = [(row["id"], row["claim"], *map(tell, row["answers"])) for row in body["beside"]["claims"]]
-    heads = ("Claim", "In words", *body["beside"]["studies"])
-    return Table("What each study says to each claim", heads, tuple(rows), note)
-
-
-def _verdict(found: Json | None) -> str:
-    return UNDEFINED if found is None else f"{found['verdict']} ({found['runs']:,})"
+    return Table(TITLE, (*HEADS, *body["beside"]["studies"]), tuple(rows), note)
 
 
 def _answer(found: Json | None) -> str:

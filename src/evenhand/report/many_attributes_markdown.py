@@ -16,7 +16,7 @@ from evenhand.report.many_attributes_added import (
     over_all,
     shared,
 )
-from evenhand.report.many_attributes_beside import beside_ranks_table, paper_tables, verdicts_table
+from evenhand.report.many_attributes_beside import beside_ranks_table, beside_verdicts, paper_tables
 from evenhand.report.many_attributes_figures import full_title, rank_file, told
 from evenhand.report.many_attributes_names import rank_title
 from evenhand.report.many_attributes_tables import (
@@ -47,7 +47,7 @@ def _side_by_side(body: Json, link: Link) -> list[str]:
     """Verdicts, ranks, and what variants add, of all studies."""
     joint = {"name": FOLDER}
     numbers = f"[The number that decides each]({link(joint, 'side-by-side.csv')})."
-    parts = ["### Side by side", to_markdown(verdicts_table(body)), numbers]
+    parts = ["### Side by side", to_markdown(beside_verdicts(body)), numbers]
     parts += [_folded("Mean ranks of every method in every study", to_markdown(beside_ranks_table(body)))]
     if shared(body):
         table = _folded("The same in numbers", to_markdown(beside_added_table(body)))
