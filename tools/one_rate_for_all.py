@@ -1,4 +1,4 @@
-"""One rate for all methods of a study: the rule of studies/rate-of-compression-cifar10.toml, carried out.
+"""One rate for all methods of a study: the rule of studies/rate-of-compression-*.toml, carried out.
 
     evenhand study run studies/rate-of-compression-cifar10.toml --no-report
     python tools/one_rate_for_all.py runs/rate-of-compression-cifar10 --into STUDY.toml
@@ -47,19 +47,17 @@ def chosen(found: dict[Setting, dict[str, float]]) -> Setting:
     return max(sorted(found), key=lambda setting: np.mean(list(found[setting].values())))
 
 
-def with_setting(text: str, setting: Setting) -> str:
-    """A study file whose [recipe] has this rate and clip.
+def with_setting(text: str, setting: Setting, chosen_by: str) -> str:
+    """A study file whose [recipe] has this rate and clip, and says which study they were chosen by.
 
-    >>> print(with_setting('[recipe]\\nrate = 0.2  # why\\nepochs = 2\\n', (0.1, 1.0)).strip())
+    >>> print(with_setting('[recipe]\\nrate = 0.2  # why\\nepochs = 2\\n', (0.1, 1.0), "rates").strip())
     [recipe]
-    rate = 0.1  # studies/rate-of-compression-cifar10.toml
+    rate = 0.1  # studies/rates.toml
     clip = 1.0
     epochs = 2
     """
     rate, clip = setting
-    lines = f"rate = {rate:g}  # studies/rate-of-compression-cifar10.toml\n" + (
-        f"clip = {clip}\n" if clip else ""
-    )
+    lines = f"rate = {rate:g}  # studies/{chosen_by}.toml\n" + (f"clip = {clip}\n" if clip else "")
     changed, times = re.subn(r"(?m)^rate = .*\n(?:clip = .*\n)?", lines, text, count=1)
     if not times:
         raise SystemExit("the file has no line that begins with 'rate = '")
@@ -76,7 +74,8 @@ def main() -> None:
     options = parser.parse_args()
     try:
         with Store.open(options.folder, readonly=True) as store:
-            found = accuracies(Frame(store))
+            frame = Frame(store)
+            found, name = accuracies(frame), str(frame.study["name"])
     except InputError as error:
         raise SystemExit(str(error)) from None
     methods = list(next(iter(found.values())))
@@ -87,7 +86,7 @@ def main() -> None:
     rate, clip = chosen(found)
     print(f"\nchosen: rate {rate:g}, clip {clip:g}")
     if options.into:
-        options.into.write_text(with_setting(options.into.read_text("utf-8"), (rate, clip)), "utf-8")
+        options.into.write_text(with_setting(options.into.read_text("utf-8"), (rate, clip), name), "utf-8")
 
 
 if __name__ == "__main__":

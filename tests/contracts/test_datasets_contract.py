@@ -43,6 +43,8 @@ CHOICES = [
     ("mnist", {}),
     ("mnist-under", {}),
     ("mnist-under", {"shares": [0.3], "each": 2, "seed": 3, "limit": 500}),
+    ("mnist-numbers", {}),
+    ("mnist-numbers", {"n": 1234, "n_validation": 0, "n_test": 300, "seed": 3}),
     ("mnist10s", {}),
     ("mnist10s", {"skew": 0.8, "size": 32, "limit": 1500, "seed": 3, "validation": 0.1}),
     ("ci-mnist", {}),

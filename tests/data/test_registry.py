@@ -13,7 +13,7 @@ from evenhand.errors import InputError
 def test_the_names_are_the_documented_ones():
     assert list(DATASETS) == [
         *("adult", "communities-crime", "titanic", "synthetic"),
-        *("mnist", "mnist-under", "mnist10s", "ci-mnist", "faces", "hair-colour"),
+        *("mnist", "mnist-under", "mnist-numbers", "mnist10s", "ci-mnist", "faces", "hair-colour"),
         *("fairface", "celeba", "celeba-mixed"),
         *("utkface", "imagenet-people", "coco-gender", "imsitu-gender", "cifar10", "cifar10s"),
         *("cifar10-under", "cifar100-under"),

@@ -11,7 +11,7 @@ from scipy.stats import t, ttest_rel
 from sklearn.metrics import confusion_matrix, top_k_accuracy_score
 
 from evenhand.errors import InputError
-from evenhand.evaluation.claims import read_claims
+from evenhand.evaluation.claims import as_csv, read_claims
 from evenhand.evaluation.model_selection import judging, layout, words
 from evenhand.evaluation.model_selection.__main__ import main
 from evenhand.evaluation.model_selection.answers import answers
@@ -25,6 +25,7 @@ from evenhand.metrics.counts import Counts
 from evenhand.report.marked_page import marks_of
 from evenhand.report.spread_table import TITLE
 from evenhand.study.driver import Options, run_study
+from evenhand.study.plain import study_to_dict
 from evenhand.study.read import read_study
 from evenhand.study.spec import GroupingSpec, MethodSpec, NetEntry, Study, TaskSpec
 from evenhand.study.store import Store
@@ -36,6 +37,7 @@ ROOT = Path(__file__).parents[2]
 STUDIES = (
     "model-selection",
     "model-selection-twenty",
+    "model-selection-numbers",
     "model-selection-cifar10",
     "model-selection-fairface",
     "model-selection-cifar100",
@@ -303,7 +305,34 @@ def test_the_studies_have_twelve_models_and_keep_scores(name):
     assert len(study.nets) == 12
     assert study.predictions
     assert len(study.seeds) >= 3
-    assert set(study.claims) == {"S2.7", "S2.8"}
+    assert set(study.claims) == ({"S2.8"} if "numbers" in name else {"S2.7", "S2.8"})
+
+
+def test_the_hundred_numbers_are_the_zoo_of_digits_but_for_the_task():
+    digits, numbers = (study_to_dict(read_study(name)) for name in (layout.NAME, f"{layout.NAME}-numbers"))
+    own = {"name", "title", "about", "claims", "tasks", "smoke", "source"}
+    assert {k: v for k, v in digits.items() if k not in own} == {
+        k: v for k, v in numbers.items() if k not in own
+    }
+    assert [task["data"] for task in numbers["tasks"]] == ["mnist-numbers"]
+
+
+def test_claims_are_filled_for_the_study_that_the_file_names(store, tmp_path, capsys):
+    page, claims = tmp_path / "page.md", tmp_path / "claims.csv"
+    page.write_text(f"{BEGIN}\n{END}\n", encoding="utf-8")
+    given = [str(store), "--page", str(page), "--results", str(tmp_path / "r"), "--claims", str(claims)]
+    kept = {row["id"]: row for row in read_claims(ROOT / "docs" / "claims.csv") if row["paper"] == "S2"}
+    claims.write_text(as_csv(list(kept.values())), encoding="utf-8")
+    assert main(given) == 2
+    assert "names another study than 'zoo' for S2.7, S2.8" in capsys.readouterr().err
+    assert not (tmp_path / "r").exists()  # nothing is written
+    claims.write_text(as_csv([{**kept["S2.8"], "study": "zoo"}, kept["S2.7"]]), encoding="utf-8")
+    assert main(given) == 0
+    filled = {row["id"]: row for row in read_claims(claims)}
+    assert filled["S2.7"] == kept["S2.7"]
+    assert filled["S2.8"]["command"] == "evenhand study run zoo"
+    assert filled["S2.8"]["runs"] == "4"
+    assert filled["S2.8"]["verdict"] == "cannot tell"  # eight classes
 
 
 def test_the_published_page_is_that_of_the_rules():

@@ -13,7 +13,7 @@ from evenhand.study.read import read_study
 from evenhand.study.spec import GroupingSpec, MethodSpec, NetEntry, Study, TaskSpec
 from evenhand.study.store import Store
 
-NAMES = ("compression-mnist", "compression-cifar10", "compression-cifar100")
+NAMES = ("compression-mnist", "compression-cifar10", "compression-cifar10-small", "compression-cifar100")
 PRUNED = {"kind": "magnitude", "every": 1, "share": 0.8}
 
 
@@ -30,6 +30,12 @@ def test_a_study_has_a_base_ten_methods_and_keeps_predictions(name):
     kept = {method.name.removeprefix("prune+") for method in study.methods[2:]}
     assert kept == {"kd", "at", "pkt", "sp", "fsp", "at-kd", "pkt-kd", "sp-kd", "fsp-kd"}
     assert {method.fields["every"] for method in study.methods[1:]} == {5 if "100" in name else 1}
+
+
+def test_the_small_form_has_the_data_methods_and_seeds_of_the_whole():
+    whole, small = (read_study(f"compression-cifar10{form}") for form in ("", "-small"))
+    for part in ("tasks", "groupings", "methods", "seeds", "claims", "predictions"):
+        assert getattr(whole, part) == getattr(small, part)
 
 
 def test_the_switch_is_written_only_where_it_is_on():

@@ -47,18 +47,20 @@ def test_nothing_is_chosen_before_everything_is_run_or_where_methods_differ():
 @pytest.mark.parametrize("setting", [(0.1, 1.0), (0.02, 0.0)])
 def test_it_goes_into_the_recipe_of_the_study_and_nothing_else_changes(setting):
     text = (ROOT / "src/evenhand/studies/compression-cifar10.toml").read_text("utf-8")
-    before, after = tomllib.loads(text), tomllib.loads(tool.with_setting(text, setting))
+    before, after = tomllib.loads(text), tomllib.loads(tool.with_setting(text, setting, "rates"))
     rate, clip = after["recipe"].pop("rate"), after["recipe"].pop("clip", 0.0)
     assert (rate, clip) == setting
     before["recipe"].pop("rate")
     before["recipe"].pop("clip", None)
     assert before == after
-    again = tool.with_setting(tool.with_setting(text, (0.1, 1.0)), setting)
-    assert again == tool.with_setting(text, setting)
+    again = tool.with_setting(tool.with_setting(text, (0.1, 1.0), "others"), setting, "rates")
+    assert again == tool.with_setting(text, setting, "rates")
+    assert again.count("  # studies/rates.toml\n") == 1
 
 
-def test_the_study_of_rates_is_the_study_of_compression_but_for_rate_clip_methods_and_seed():
-    studies = ("src/evenhand/studies/compression-cifar10.toml", "studies/rate-of-compression-cifar10.toml")
+@pytest.mark.parametrize("name", ["compression-cifar10", "compression-cifar10-small"])
+def test_the_study_of_rates_is_the_study_of_compression_but_for_rate_clip_methods_and_seed(name):
+    studies = (f"src/evenhand/studies/{name}.toml", f"studies/rate-of-{name}.toml")
     one, rates = (tomllib.loads((ROOT / path).read_text("utf-8")) for path in studies)
     for recipe in (one["recipe"], rates["recipe"]):
         recipe.pop("rate", None)

@@ -63,6 +63,7 @@ _LINES = (
     Dataset("synthetic", "bias of chosen strength, right answer known", "table", MADE, ("a0",)),
     Dataset("mnist", "handwritten digits", "image", PACKAGED, ("ink_in_class",)),
     Dataset("mnist-under", "digits, three of them rare", "image", PACKAGED, ("kept",)),
+    Dataset("mnist-numbers", "two digits as one of a hundred numbers", "image", PACKAGED, ("ink_in_class",)),
     Dataset("mnist10s", "digits, gray or in colour by class", "image", PACKAGED, ("domain",)),
     Dataset("ci-mnist", "even or odd digits on coloured ground", "image", PACKAGED, ("colour",)),
     Dataset("faces", "drawn faces with CelebA's forty attributes", "image", MADE, ("Male",)),

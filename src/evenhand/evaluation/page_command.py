@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.errors import InputError
-from evenhand.evaluation.claims import refuse_small, update
+from evenhand.evaluation.claims import read_claims, refuse_small, update
 from evenhand.study.results import RESULTS
 from evenhand.study.store import Store
 
@@ -30,7 +30,8 @@ def run(
 ) -> int:
     """Write what a store says into the page, figures and tables beside its published runs; 2 if refused.
 
-    `answers` makes columns of a claims file of what was computed, for studies that answer claims.
+    `answers` makes columns of a claims file of what was computed, for studies that answer claims. Filled are
+    the claims for which the file names this study; another study's answers stay.
     """
     parser = argparse.ArgumentParser(prog=f"python -m {program}", description=about)
     parser.add_argument("folder", type=Path, help="folder of the study: it holds study.sqlite")
@@ -45,12 +46,24 @@ def run(
             if answers and chosen.claims:
                 refuse_small(store.study())
             body = compute(store)
+        found = None
+        if answers and chosen.claims:  # before anything is written
+            found = _meant(answers(body), chosen.claims, str(body["name"]))
         write(body, chosen.page, chosen.results)
-        if answers and chosen.claims:
-            update(chosen.claims, answers(body))
+        if found is not None:
+            update(chosen.claims, found)
     except InputError as error:
         sys.stderr.write(f"{error}\n")
         return 2
     if chosen.json:
         chosen.json.write_text(json.dumps(body, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0
+
+
+def _meant(found: Mapping[str, Mapping[str, str]], claims: str, study: str) -> dict[str, Mapping[str, str]]:
+    """The answers to claims for which the file names the study; `InputError` where it names it for none."""
+    named = {row["id"] for row in read_claims(claims) if row["study"] == study}
+    if not named & found.keys():
+        asked = ", ".join(found)
+        raise InputError(f"{claims} names another study than {study!r} for {asked}: nothing is filled")
+    return {name: answer for name, answer in found.items() if name in named}
