@@ -1,6 +1,7 @@
 """The page of compression studies: text between markers, tables, figures, pictures, and one HTML file."""
 
 import base64
+import csv
 import io
 import json
 import re
@@ -46,10 +47,16 @@ def test_the_page_links_what_is_written(body, tmp_path):
     assert links
     assert all((page.parent / link).resolve().is_file() for link in links)
     assert {path.suffix for path in written} == {".md", ".svg", ".csv", ".png"}
-    assert re.search(r"^\| Pruning \| \d+ \| 887 \| 0\.\d{5} ± ", text, re.M)
+    (line,) = re.findall(r"^\| Pruning \| (\d+ \(887\) .*) \|$", text, re.M)[:1]
+    assert re.findall(r"\(([^)]+)\)", line) == ["887", "0.00931", "0.2669", "0.772"]
     assert "##### Which classes paid: pruning at 45 %" in text
     assert "figure-2-apart-45.svg" in text
-    assert "0.00931" in text
+    (table,) = (path for path in written if path.name == "table-1-45.csv")
+    lines = table.read_text(encoding="utf-8").splitlines()
+    columns = {row["Method"]: row for row in csv.DictReader(lines)}
+    printed = {key: columns["Pruning"][f"S2: {key}"] for key in ("CIE", "CEV", "SDE", "accuracy")}
+    assert printed == {"CIE": "887", "CEV": "0.00931", "SDE": "0.2669", "accuracy": "0.772"}
+    assert columns["Pruning"]["Runs"] == "3"
     assert "**S2.2:" in text
 
 

@@ -11,7 +11,7 @@ from evenhand.report.study_tables import Table
 
 Json = Mapping[str, Any]
 MOST_LISTED = 20  # classes or groups on a page
-DIGITS = {"cev": 4, "sde": 3, "cev_norm": 5, "sde_norm": 4}
+DIGITS = {"cev": 3, "sde": 3, "cev_norm": 5, "sde_norm": 4}
 
 
 TITLES = {"classes": "Which classes paid", "groups": "Which groups paid", "cells": "Classes within groups"}

@@ -22,7 +22,7 @@ def tables(study: Json) -> dict[str, Table]:
     found |= {"claims": claims_table(study["findings"]), "questions": claims_table(study["questions"])}
     for problem in study["problems"]:
         for level in problem["levels"]:
-            found[file_of(study, problem, "table-1", level)] = table_1(study, problem, level)
+            found[file_of(study, problem, "table-1", level)] = table_1_columns(study, problem, level)
         found[file_of(study, problem, "runs")] = runs_table(study, problem)
         found[file_of(study, problem, "changes")] = changes_table(study, problem)
         for kind in ("classes", "groups", "cells"):
@@ -32,31 +32,66 @@ def tables(study: Json) -> dict[str, Table]:
 
 
 def table_1(study: Json, problem: Json, level: str) -> Table:
-    """S2's Table 1 in shape: a method a row; what S2 prints for CIFAR-100 at 45 % beside ours."""
-    rows = [_row_1(row) for row in at_level(problem["rows"], level)]
+    """S2's Table 1 in shape: a method a row; in brackets what S2 prints for CIFAR-100 at 45 %."""
+    rows = [
+        (_named(row), *(_beside(ours, theirs) for ours, theirs in _pairs(row)), *_rest(row))
+        for row in at_level(problem["rows"], level)
+    ]
+    heads = ("Method", *PRINTED_1, *MORE_1)
+    return _table_1(study, problem, level, heads, rows, f"In brackets S2's, {OF_S2}.")
+
+
+def table_1_columns(study: Json, problem: Json, level: str) -> Table:
+    """The same for a file: what S2 prints in columns of its own, and the number of runs."""
+    rows = [
+        (_named(row), *(value for pair in _pairs(row) for value in pair), *_rest(row), row["runs"])
+        for row in at_level(problem["rows"], level)
+    ]
+    pairs = (head for ours, theirs in PRINTED_1.items() for head in (ours, f"S2: {theirs}"))
+    heads = ("Method", *pairs, *MORE_1, "Runs")
+    return _table_1(study, problem, level, heads, rows, f"S2's are {OF_S2}.")
+
+
+# ours: how S2 calls it, which prints no number that is not normalised
+PRINTED_1 = {"CIE": "CIE", "CEV norm.": "CEV", "SDE norm.": "SDE", "Accuracy": "accuracy"}
+MORE_1 = ("CEV", "SDE", "Skipped")
+OF_S2 = "of CIFAR-100, pruned to 45 %, CEV and SDE normalised"
+
+
+def _table_1(
+    study: Json, problem: Json, level: str, heads: Sequence[str], rows: Sequence[Any], told: str
+) -> Table:
     base = problem["base"]
-    told = (
-        f"The base ({base['method']}) has accuracy {_over_seeds(base['accuracy'], 3)}, {base['runs']} runs."
-    )
-    heads = ("Method", "CIE", "S2: CIE", "CEV norm.", "S2: CEV", "SDE norm.", "S2: SDE", "Accuracy",
-             "S2: accuracy", "CEV", "SDE", "Runs", "Skipped")  # fmt: skip
     note = (
-        f"{told} Means over seeds, ± half of their 95 % interval. S2's are of CIFAR-100, pruned to 45 %, its"
+        f"The base ({base['method']}) has accuracy {_over_seeds(base['accuracy'], 3)}, {base['runs']} runs. "
+        f"Means over seeds, ± half of their 95 % interval. {told} Skipped: classes without a relative "
+        "change, on average over seeds."
     )
-    note += " CEV and SDE normalised. Skipped: classes without a relative change, on average over seeds."
-    return Table(f"Table 1 in shape{where(study, problem, level)}", heads, tuple(rows), note)
+    return Table(f"Table 1 in shape{where(study, problem, level)}", tuple(heads), tuple(rows), note)
 
 
-def _row_1(row: Json) -> tuple[Any, ...]:
-    """What S2 prints stands beside ours; it prints no number that is not normalised."""
+def _named(row: Json) -> str:
+    return str(PRINTED.get(row["role"], row["method"]))
+
+
+def _pairs(row: Json) -> list[tuple[Any, str]]:
+    """What S2 prints, ours and theirs; nothing of theirs for a method that the paper does not have."""
     printed = row["printed"] or {}
-    ours = {key: _over_seeds(row[key], digits) for key, digits in {**DIGITS, "accuracy": 3}.items()}
-    theirs = {key: "" if key not in printed else number(printed[key], digits) for key, digits in S2.items()}
-    return (
-        PRINTED.get(row["role"], row["method"]), row["cie"], theirs["cie"], ours["cev_norm"], theirs["cev"],
-        ours["sde_norm"], theirs["sde"], ours["accuracy"], theirs["accuracy"], ours["cev"], ours["sde"],
-        row["runs"], number(row["skipped"]["mean"], 1),
-    )  # fmt: skip
+    ours = (row["cie"], _told(row, "cev_norm"), _told(row, "sde_norm"), _told(row, "accuracy"))
+    theirs = ("" if key not in printed else number(printed[key], digits) for key, digits in S2.items())
+    return list(zip(ours, theirs, strict=True))
+
+
+def _beside(ours: Any, theirs: str) -> Any:
+    return f"{ours} ({theirs})" if theirs else ours
+
+
+def _rest(row: Json) -> tuple[Any, ...]:
+    return _told(row, "cev"), _told(row, "sde"), number(row["skipped"]["mean"], 1)
+
+
+def _told(row: Json, key: str) -> str:
+    return _over_seeds(row[key], {**DIGITS, "accuracy": 3}[key])
 
 
 S2 = {"cie": 0, "cev": 5, "sde": 4, "accuracy": 3}  # digits of what is printed there
