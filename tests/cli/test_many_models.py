@@ -94,7 +94,9 @@ def test_the_script_writes_predictions_and_table_with_a_stand_in_for_timm(monkey
             return [f"{n}.jpeg" for n in range(40)]
 
     data = SimpleNamespace(
-        resolve_model_data_config=lambda model: {"input_size": (3, 224, 224)},
+        resolve_model_data_config=lambda model, use_test_size: {
+            "input_size": (3, *[224 + 64 * use_test_size] * 2)
+        },
         create_transform=lambda **config: None,
         ImageDataset=Images,
     )
@@ -106,8 +108,8 @@ def test_the_script_writes_predictions_and_table_with_a_stand_in_for_timm(monkey
         runpy.run_path(str(SCRIPT), run_name="__main__")
     assert not ended.value.code
     assert {path.name for path in tmp_path.iterdir()} == {"one.csv", "two.csv", "zoo.md"}
-    assert (tmp_path / "zoo.md").read_text("utf-8").count("| 224 | 0.00 |") == 2
-    assert capsys.readouterr().out.count("| 224 |") == 2
+    assert (tmp_path / "zoo.md").read_text("utf-8").count("| 288 | 0.00 |") == 2
+    assert capsys.readouterr().out.count("| 288 |") == 2
 
 
 def test_a_missing_timm_is_told(monkeypatch, capsys):
