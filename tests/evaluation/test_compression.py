@@ -8,16 +8,18 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.stats import spearmanr, ttest_1samp
+from scipy.stats import t as student
 
 from evenhand.errors import InputError
 from evenhand.evaluation.claims import read_claims
 from evenhand.evaluation.compression import CLAIMS, answers, compute, read_populations, together
 from evenhand.evaluation.compression.agreement import otherwise, rank_correlation, same_order
-from evenhand.evaluation.compression.asked import _worst_class
+from evenhand.evaluation.compression.asked import _worst_class, distillation_lowers
 from evenhand.evaluation.compression.evidence import Evidence
 from evenhand.evaluation.compression.exemplars import exemplar_rows
 from evenhand.evaluation.compression.measures import against_base
 from evenhand.evaluation.compression.printed import table_1
+from evenhand.evaluation.many_attributes.judging import judged
 from evenhand.metrics.counts import Counts
 from evenhand.metrics.pairs import measure
 from evenhand.report.compression_words import HOW
@@ -237,6 +239,30 @@ def test_a_method_that_lacks_seeds_is_compared_where_it_has_them():
     evidence = Evidence.of(read_populations(few))
     assert evidence.places[0].of("kd").seeds == (0, 2)
     assert {seed for _, seed in evidence.less_pruning("cev")} == {0, 2}
+
+
+def test_a_method_at_two_levels_is_one_draw():
+    methods = ("base", "pruning", "kd", "at")
+    both, *alone = (
+        Evidence.of(read_populations(world.planted(methods=methods, levels=levels, seeds=3)))
+        for levels in ((0.45, 0.8), (0.45,), (0.8,))
+    )
+    first, second = (one.less_pruning("cev") for one in alone)
+    assert both.less_pruning("cev") == pytest.approx({at: (first[at] + second[at]) / 2 for at in first})
+    (part, _) = judged(distillation_lowers(both))
+    assert part.replicates == 2 * 3  # methods and seeds
+    table = np.array([[both.less_pruning("cev")[role, seed] for seed in range(3)] for role in ("kd", "at")])
+    errors = [table.mean(1).var(ddof=1) / 2, table.mean(0).var(ddof=1) / 3]
+    freedom = sum(errors) ** 2 / (errors[0] ** 2 / 1 + errors[1] ** 2 / 2)
+    reach = student.ppf(1 - 0.05 / 4, freedom) * np.sqrt(sum(errors))  # two parts, two sides
+    assert (part.low, part.high) == pytest.approx((table.mean() - reach, table.mean() + reach))
+
+
+def test_a_seed_that_lacks_a_level_is_left_out_of_the_mean_over_levels():
+    few = world.planted(methods=("base", "pruning", "kd"), levels=(0.45, 0.8), seeds=3)
+    gone = next(row for row in few.rows if (row["method"], row["seed"]) == ("kd", 1))
+    few.rows = [row for row in few.rows if row is not gone]
+    assert {seed for _, seed in Evidence.of(read_populations(few)).less_pruning("sde")} == {0, 2}
 
 
 def test_who_paid_of_an_unfinished_study_stands_against_the_base_of_its_own_seeds():

@@ -105,7 +105,24 @@ def test_a_twisted_model_is_singled_out_by_the_rule(task):
     assert {pair["first"], pair["second"]} == {"even", "twisted"}
     assert pair["singled_out"] == "twisted"
     assert pair["worse"] is True
-    assert task["choice"] == {"pairs": 1, "apart": 1, "worse": 1, "verdict": "holds"}
+    assert task["choice"] == {"pairs": 1, "apart": 1, "worse": 1, "shown": 1, "verdict": "holds"}
+    recalls = {row["model"]: np.array(row["worst_runs"]) for row in task["models"]}
+    differences = recalls[pair["first"]] - recalls[pair["second"]]
+    reach = t.ppf(0.975, 5) * differences.std(ddof=1) / np.sqrt(6)
+    assert (pair["worst"], pair["worst_high"]) == pytest.approx(
+        (differences.mean(), differences.mean() + reach)
+    )
+
+
+def test_a_lower_recall_that_may_be_chance_is_told():
+    """The rule counts the sign of the mean; whether it is more than chance is said beside it."""
+    pair = {"singled_out": "a", "worse": True, "worst_low": -0.02, "worst_high": 0.01}
+    found = judging.of_pairs([pair])
+    assert (found["verdict"], found["shown"]) == ("holds", 0)
+    assert words.choice({"choice": found}).endswith("is shown (its interval lacks 0) in 0.")
+    assert judging.of_pairs([{**pair, "worst_high": -0.001}])["shown"] == 1
+    assert judging.of_pairs([{**pair, "worst_low": 0.001, "worst_high": 0.1}])["shown"] == 1
+    assert "lacks 0" not in words.choice({"choice": judging.of_pairs([])})
 
 
 def test_p_values_are_those_of_scipys_paired_test():
@@ -194,7 +211,7 @@ def test_mean_deviation_and_range_over_runs_are_those_of_the_counts(task):
         assert lines[name, "", "Top-5"]["runs"] == 0  # no scores were kept
         assert lines[name, "", "Top-5"]["mean"] is None
     over_runs(lines["twisted", "best", "Change of top-1"], right[2] - right[0])
-    assert len(lines) == 4 * 3 + 4 * 3 * 5 + 2 + 2  # models, cells, one similar pair, two correlations
+    assert len(lines) == 4 * 3 + 4 * 3 * 5 + 3 + 2  # models, cells, one similar pair, two correlations
     order = [row["model"] for row in task["models"]]
     for key, metric in (("cev", "CEV"), ("sde_norm", "SDE norm.")):
         cell = task["matrices"][key][order.index("best")][order.index("even")]

@@ -38,7 +38,7 @@ def agree_with_exemplars(e: Evidence) -> list[Asked]:
 
 def distillation_lowers(e: Evidence) -> list[Asked]:
     """2: CEV and SDE of the nine distillations less pruning alone, seed by seed, are below 0 on average;
-    methods and seeds are both draws.
+    methods and seeds are both draws, levels are not: a method at two levels is one draw.
     """
     return [
         contrast(f"{TOLD[key]} of distillations less pruning alone", below(), (1.0, e.less_pruning(key)))
@@ -47,7 +47,9 @@ def distillation_lowers(e: Evidence) -> list[Asked]:
 
 
 def kd_lowers_further(e: Evidence) -> list[Asked]:
-    """3: CEV and SDE of AT, PKT, SP and FSP with KD less the same without, seed by seed, are below 0."""
+    """3: CEV and SDE of AT, PKT, SP and FSP with KD less the same without, seed by seed, are below 0; draws
+    are those of S2.2.
+    """
     return [
         contrast(f"{TOLD[key]} with KD less without", below(), (1.0, e.with_kd(key))) for key in PAIR_METRICS
     ]

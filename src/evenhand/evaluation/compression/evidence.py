@@ -12,7 +12,7 @@ from evenhand.arrays import FloatArray
 from evenhand.evaluation.compression.measures import ACCURACY, CEV, SDE, Against, against_base
 from evenhand.evaluation.compression.populations import PRUNING, Compressed
 
-Table = dict[tuple[str, int], float]  # (place and method, seed) -> number
+Table = dict[tuple[str, int], float]  # (method, seed) -> number
 FEATURES = ("at", "pkt", "sp", "fsp")
 DISTILLED = ("kd", *FEATURES, *(f"{name}-kd" for name in FEATURES))
 PAIR_METRICS = (CEV, SDE)
@@ -84,12 +84,19 @@ class Evidence:
         return [role for role in among if role in there]
 
     def less(self, key: str, pairs: Sequence[tuple[str, str]]) -> Table:
-        """A number of the one role less the other's, seed by seed, wherever both are."""
-        found: Table = {}
-        for place in self.places:
-            for one, other in pairs:
-                found |= _differences(place, one, other, key)
-        return {at: value for at, value in found.items() if np.isfinite(value)}
+        """A number of the one role less the other's, seed by seed, its mean over the places where both are.
+
+        Methods are draws, tasks and levels are not: a method at two levels is one draw. A seed that lacks a
+        number at one of the places is left out.
+        """
+        found: dict[tuple[str, int], list[float]] = {}
+        for one, other in pairs:
+            differences = [_differences(place, one, other, key) for place in self.places]
+            there = [each for each in differences if each]
+            for seed in set[int]().union(*there):
+                found[one, seed] = [each.get(seed, np.nan) for each in there]
+        means = {at: float(np.mean(values)) for at, values in found.items()}
+        return {at: value for at, value in means.items() if np.isfinite(value)}
 
     def less_pruning(self, key: str) -> Table:
         """Every distillation less pruning alone."""
@@ -106,13 +113,14 @@ class Evidence:
                 yield from ((place, one, other) for other in place.against[number + 1 :])
 
 
-def _differences(place: Place, one: str, other: str, key: str) -> Table:
+def _differences(place: Place, one: str, other: str, key: str) -> dict[int, float]:
+    """By seed; nothing where one of them is not there."""
     first, second = place.of(one), place.of(other)
     if first is None or second is None:
         return {}
     seeds = [seed for seed in first.seeds if seed in second.seeds]
     values = _at(first, key, seeds) - _at(second, key, seeds)
-    return {(f"{place.name}: {one}", seed): float(value) for seed, value in zip(seeds, values, strict=True)}
+    return dict(zip(seeds, values.tolist(), strict=True))
 
 
 def _at(one: Against, key: str, seeds: Sequence[int]) -> FloatArray:

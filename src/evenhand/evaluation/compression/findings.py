@@ -14,7 +14,8 @@ Ask = Callable[[Evidence], Sequence[Asked]]
 CLAIMS: dict[str, tuple[str, Ask, str]] = {
     "S2.1": ("CEV and SDE agree with the number of compression-identified exemplars.",
              asked.agree_with_exemplars,
-             "The runs of a method are its population, five of them for Hooker et al.'s thirty."),
+             "A method's runs at a level are its population, whose votes are drawn again too; Hooker et al. "
+             "have thirty."),
     "S2.2": ("Distillation while pruning lowers CEV and SDE against pruning alone.",
              asked.distillation_lowers, ""),
     "S2.3": ("Adding KD to a feature distillation lowers CEV and SDE further.", asked.kd_lowers_further, ""),

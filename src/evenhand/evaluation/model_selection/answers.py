@@ -35,7 +35,8 @@ def _choice(task: Json) -> dict[str, str]:
         "interval": "; ".join(ends) or "count",
         "note": f"Of {choice['pairs']} pairs of similar accuracy and size {choice['apart']} are told apart "
         f"by CEV and SDE against the best model; in {choice['worse']} of them the one singled out has the "
-        f"lower recall in its worst class. Task: {task['task']}.",
+        f"lower recall in its worst class, a difference that is shown in {choice['shown']}. Task: "
+        f"{task['task']}.",
     }
 
 

@@ -16,7 +16,7 @@ from evenhand.statistics.correlation import correlate
 from evenhand.statistics.effects import mean_interval
 
 Json = Mapping[str, Any]
-METRICS = ("cev", "sde")
+METRICS, WORST = ("cev", "sde"), "worst"
 ROUNDING = 1e-9
 
 
@@ -36,7 +36,7 @@ def similar_pairs(
         pair["worse"] = None
         if pair["singled_out"] is not None:
             other = pair["second"] if pair["singled_out"] == pair["first"] else pair["first"]
-            pair["worse"] = pair["worst"][pair["singled_out"]] < pair["worst"][other]
+            pair["worse"] = pair["recalls"][pair["singled_out"]] < pair["recalls"][other]
     return found
 
 
@@ -69,11 +69,15 @@ def singled_out(pair: Json) -> str | None:
 
 
 def of_pairs(pairs: Sequence[Json]) -> dict[str, Any]:
-    """S2.7: pairs, those told apart, those of them where the one singled out is the worse choice; verdict."""
+    """S2.7: pairs, those told apart, those of them where the one singled out is the worse choice; verdict.
+
+    The rule asks which mean is lower; in how many pairs that is more than chance is told beside it (`shown`).
+    """
     apart = [pair for pair in pairs if pair["singled_out"] is not None]
     worse = sum(bool(pair["worse"]) for pair in apart)
+    shown = sum(pair["worst_low"] > 0 or pair["worst_high"] < 0 for pair in apart)
     verdict = UNTOLD if not apart else HOLDS if 2 * worse > len(apart) else DOES_NOT
-    return {"pairs": len(pairs), "apart": len(apart), "worse": worse, "verdict": verdict}
+    return {"pairs": len(pairs), "apart": len(apart), "worse": worse, "shown": shown, "verdict": verdict}
 
 
 def agreement(
@@ -104,13 +108,19 @@ def _pair(
     models: Sequence[Json], tables: Mapping[str, FloatArray], base: int, i: int, j: int
 ) -> dict[str, Any]:
     found: dict[str, Any] = {"first": models[i]["model"], "second": models[j]["model"]}
-    found["worst"] = {models[n]["model"]: models[n]["worst"] for n in (i, j)}
+    found["recalls"] = {models[n]["model"]: models[n]["worst"] for n in (i, j)}
     for key in METRICS:
         differences = tables[key][:, base, i] - tables[key][:, base, j]
-        found[key], found[f"{key}_runs"] = float(differences.mean()), differences.tolist()
-        found[f"{key}_low"], found[f"{key}_high"] = mean_interval(differences)
+        found |= _measured(key, differences)
         found[f"{key}_p"] = _p(differences)
-    return found
+    return found | _measured(WORST, np.subtract(models[i]["worst_runs"], models[j]["worst_runs"]))
+
+
+def _measured(key: str, differences: FloatArray) -> dict[str, Any]:
+    """A difference seed by seed: its mean, its interval, and all of them."""
+    low, high = mean_interval(differences)
+    ends = {f"{key}_low": low, f"{key}_high": high}
+    return {key: float(differences.mean()), f"{key}_runs": differences.tolist(), **ends}
 
 
 def _p(differences: FloatArray) -> float:

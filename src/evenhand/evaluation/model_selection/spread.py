@@ -15,7 +15,10 @@ CELLS = {
     "accuracy_change": "Change of top-1", "cev_norm": "CEV norm.", "sde_norm": "SDE norm.", "cev": "CEV",
     "sde": "SDE",
 }  # fmt: skip
-PAIRS = {"cev": "CEV, first less second", "sde": "SDE, first less second"}
+PAIRS = {
+    "cev": "CEV, first less second", "sde": "SDE, first less second",
+    "worst": "Worst recall, first less second",
+}  # fmt: skip
 AGREEING = {"cev": "Rho of CEV", "sde": "Rho of SDE"}
 EVERY = "all models"
 

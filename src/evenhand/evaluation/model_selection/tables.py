@@ -33,16 +33,17 @@ def zoo_table(task: Json) -> Table:
 
 
 def pair_table(task: Json) -> Table:
-    """Similar models: how much more CEV and SDE against the base the first has."""
+    """Similar models: how much more CEV, SDE and recall in its worst class the first has."""
     heads = (
         "First", "Second", "CEV, first less second", "p (Holm)", "SDE, first less second", "p (Holm)",
-        "Singled out", "Its worst class is worse",
+        "Singled out", "Its worst class is worse", "Worst recall, first less second",
     )  # fmt: skip
     rows = [
         (
             pair["first"], pair["second"], _difference(pair, "cev"), number(pair["p_holm"]["cev"]),
             _difference(pair, "sde"), number(pair["p_holm"]["sde"]), pair["singled_out"] or UNDEFINED,
             UNDEFINED if pair["worse"] is None else "yes" if pair["worse"] else "no",
+            _difference(pair, "worst"),
         )
         for pair in task["pairs"]
     ]  # fmt: skip

@@ -40,8 +40,15 @@ def choice(task: Json) -> str:
     return (
         f"**Claim S2.7 {VERDICTS[found['verdict']]}** by the rules of this page: of {pairs} of similar "
         f"accuracy and size {found['apart']} are told apart, and in {found['worse']} of these the model "
-        "singled out has the lower recall in its worst class."
+        f"singled out has the lower recall in its worst class.{_shown(found)}"
     )
+
+
+def _shown(found: Json) -> str:
+    """In how many of the pairs that difference of recall is more than chance."""
+    if not found["apart"]:
+        return ""
+    return f" That difference of recall, of either sign, is shown (its interval lacks 0) in {found['shown']}."
 
 
 def agreement(task: Json) -> str:
