@@ -1,5 +1,7 @@
 """Who paid: exact tests, intervals over rows, CEV within groups, against hand counts and references."""
 
+import json
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest, ttest_1samp
@@ -119,7 +121,7 @@ def test_a_class_without_rows_is_undefined_and_an_equal_model_hurts_nobody():
     assert {one.verdict for one in (*paid.classes, *paid.groups)} == {"not shown"}
     assert (
         paid.groups[0].pairs["cev"].reason
-        == "no class has both error rates in this group, above 0 with the base"
+        == "no class has both error rates on these rows, above 0 with the base"
     )
 
 
@@ -231,3 +233,90 @@ def test_inputs_that_no_module_can_be_asked_about_are_named():
     joined = torch.cat([rows for rows, _ in loader])  # what the sentence says to do works
     assert predicted_classes(module, joined).tolist() == predicted_classes(module, x).tolist()
     assert module.training
+
+
+def test_cells_of_small_codes_are_not_cut_off():
+    """Codes of a file are bytes; a thousand classes in sixty groups are more cells than 16 bits can count."""
+    rng = np.random.default_rng(0)
+    y, ids = rng.integers(0, 1000, 4000).astype(np.int16), rng.integers(0, 60, 4000).astype(np.int8)
+    base = np.where(rng.random(4000) < 0.2, (y + 1) % 1000, y).astype(np.int16)
+    names, groups = tuple(map(str, range(1000))), tuple(f"g{k}" for k in range(60))
+    small = Rows(y, {"base": base, "other": y}, names, ids, groups)
+    y, ids, base = (codes.astype(np.int64) for codes in (y, ids, base))
+    wide = Rows(y, {"base": base, "other": y}, names, ids, groups)
+    few = Options(replicates=20)
+    told = [json.dumps(who_paid(rows, "base", "other", few).to_dict()) for rows in (small, wide)]
+    assert told[0] == told[1]  # as text, where NaN is NaN
+
+
+def test_a_change_of_recall_stays_within_what_is_possible():
+    y = np.repeat([0, 1], [5, 200])
+    other = y.copy()
+    other[:4] = 1
+    paid = who_paid(
+        Rows(y, {"base": y, "other": other}, ("a", "b"), np.full(205, -1)), "base", "other", Options()
+    )
+    assert paid.classes[0].difference == pytest.approx(-0.8)
+    assert paid.classes[0].low == -1.0
+    assert paid.classes[0].high < 0
+
+
+def test_small_groups_are_shown_not_tested_and_cost_the_others_nothing():
+    rows = world()
+    tiny = rows.ids.copy()
+    tiny[:30] = 2
+    with_tiny = Rows(rows.y, rows.predictions, rows.classes, tiny, ("m", "f", "tiny"))
+    without = Rows(rows.y, rows.predictions, rows.classes, np.where(tiny == 2, -1, tiny), ("m", "f"))
+    ours, theirs = (who_paid(each, "base", "small", Options(min_count=50)) for each in (with_tiny, without))
+    assert np.isnan(ours.groups[2].p)
+    assert (ours.groups[2].n, ours.groups[2].verdict) == (30, "not shown")
+    assert [one.p for one in ours.groups[:2]] == [one.p for one in theirs.groups]
+    assert not [one for one in ours.cells if "tiny" in one.name]
+    assert (
+        who_paid(with_tiny, "base", "small", Options()).groups[2].p <= 1
+    )  # by default every group is tested
+
+
+def test_cev_of_several_runs_is_resampled_as_it_is_added_up():
+    """The interval is that of the runs' errors added up, not of single pairs of runs, whose CEV is larger."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 5, 3000)
+    a, b = (
+        np.stack([np.where(rng.random(3000) < right, y, rng.integers(0, 5, 3000)) for _ in range(5)])
+        for right in (0.85, 0.8)
+    )
+
+    def pooled(w):
+        hits = [
+            [[np.sum(w * (y == k) * (run != k)), np.sum(w * (y != k) * (run == k))] for k in range(5)]
+            for run in (*a, *b)
+        ]
+        base, other = (np.sum(part, axis=0) for part in (hits[:5], hits[5:]))
+        change = (other - base) / base
+        return change.var(axis=0).sum()
+
+    draws = [pooled(np.bincount(rng.integers(0, 3000, 3000), minlength=3000)) for _ in range(200)]
+    value = pooled(np.ones(3000))
+    reach = np.quantile(np.abs(np.array(draws) - value), 0.95)
+    found = evenhand.compare(y, {"a": a, "b": b}).cev["b"]
+    assert found.value == pytest.approx(value)
+    assert found.high - found.value == pytest.approx(reach, rel=0.3)
+
+
+def test_exemplars_and_disagreement_weigh_alike():
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 3, 400)
+    a, b = (np.where(rng.random((5, 400)) < 0.8, y, (y + 1) % 3) for _ in range(2))
+    found = evenhand.compare(y, {"a": a, "b": b}, weights=rng.random(400), replicates=0)
+    assert found.cie["b"].share == pytest.approx(found.disagreement["b"])
+    assert found.cie["b"].count == len(found.cie["b"].indices)
+
+
+def test_the_difference_of_two_shares_is_at_most_one():
+    y = np.repeat([0, 1], [5, 200])
+    other = y.copy()
+    other[:4] = 1
+    found = evenhand.compare(y, {"a": y, "b": other}).differences["b"]["min_acc.label_attr"]
+    assert found.difference == pytest.approx(-0.8)
+    assert found.low == -1.0
+    assert found.high < 0

@@ -139,6 +139,18 @@ def test_it_is_json_page_and_picture(fits):
     assert repr(found).startswith("TradeOff(base='gap'")
 
 
+def test_a_metric_that_is_undefined_in_every_run_is_so_on_the_page():
+    """Groups of one class each have no gap in recall; two seeds once made a list of one value of it."""
+    task = evenhand.load("mnist-under", limit=200)
+    single = {name: evenhand.fit("mlp", name, task, seeds=2, epochs=1) for name in ("erm", "sd")}
+    found = tradeoff(single, ["tpr.gap"], **FEW)
+    for entry in found.entries:
+        assert np.isnan(entry.numbers["tpr.gap"].values).all()
+        assert len(entry.numbers["tpr.gap"].values) == len(entry.numbers["acc"].values) == 2
+        assert np.isnan(entry.numbers["tpr.gap"].mean)
+    assert "<section" in found.to_html()
+
+
 def test_one_seed_is_told_to_be_too_few(fits):
     task = fits["erm"].tasks[0]
     single = {name: evenhand.fit("s4-mlp", name, task, epochs=1) for name in ("erm", "gdro")}

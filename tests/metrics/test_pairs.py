@@ -93,14 +93,14 @@ def test_published_table_3_is_normalised(published_cev, published_sde):
     assert published_cev >= published_sde**2 - 1e-6
 
 
-@given(st.lists(st.tuples(rate, rate, rate, rate), min_size=1, max_size=6))
+@given(st.lists(st.tuples(rate, rate, rate, rate), min_size=2, max_size=6))
 def test_both_are_zero_where_all_classes_move_alike(rows):
     fpr, fnr, _, _ = np.array(rows).T
     assert cev(fpr, fnr, fpr * 1.1, fnr * 1.1) == pytest.approx(0.0, abs=1e-12)
     assert sde(fpr, fnr, fpr * 1.1, fnr * 1.1) == pytest.approx(0.0, abs=1e-12)
 
 
-@given(st.lists(st.tuples(rate, rate, rate, rate), min_size=1, max_size=6))
+@given(st.lists(st.tuples(rate, rate, rate, rate), min_size=2, max_size=6))
 def test_cev_is_the_sum_of_two_population_variances(rows):
     base_fpr, base_fnr, fpr, fnr = np.array(rows).T
     changes = (fpr - base_fpr) / base_fpr, (fnr - base_fnr) / base_fnr
@@ -115,6 +115,24 @@ def test_skipping_a_class_is_leaving_it_out(assert_close):
     assert_close(found["cev"], cev(*BASE, *OTHER))
     assert_close(found["sde"], sde(*BASE, *OTHER))
     assert found["skipped"] == 1
+
+
+def test_the_cev_of_one_class_is_undefined_and_not_zero():
+    """Nothing varies where there is one; what moved and by how much is still said by SDE."""
+    assert np.isnan(cev([0.1], [0.2], [0.3], [0.4]))
+    assert sde([0.1], [0.2], [0.3], [0.4]) == pytest.approx(1.0)  # |1 - 2|
+    base = Counts.from_table([[[40, 10, 0], [3, 47, 0], [0, 0, 50]]])  # the last class is never missed
+    other = Counts.from_table([[[20, 30, 0], [3, 47, 0], [0, 0, 50]]])
+    two = measure("cev", base, other)
+    assert two.skipped == 1
+    assert two.value > 0
+    one = measure("cev", Counts.from_table([[[40, 10, 0], [0, 50, 0], [3, 0, 47]]]), other)
+    assert one.skipped == 2  # of the second no row is missed, the third is never predicted wrongly
+    assert np.isnan(one.value)
+    assert "one class alone" in one.reason
+    assert np.isfinite(
+        measure("sde", Counts.from_table([[[40, 10, 0], [0, 50, 0], [3, 0, 47]]]), other).value
+    )
 
 
 def test_eps_reads_zero_as_a_millionth(assert_close):

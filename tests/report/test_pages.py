@@ -10,6 +10,7 @@ import pytest
 from evenhand.report import audit
 from evenhand.report.comparison import render as render_comparison
 from evenhand.report.tradeoff import render as render_tradeoff
+from evenhand.report.verdict_comparison import comparison_sentences
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -250,3 +251,28 @@ def test_no_p_of_who_paid_is_zero(comparison):
     section = page[page.index('<section id="paid">') : page.index('<section id="matrices">')]
     assert '<td class="num">&lt;0.001</td>' in section
     assert "0.000" not in section
+
+
+def test_cev_within_groups_has_a_table_of_its_own_that_says_what_is_left_out(comparison):
+    model = comparison["models"][1]
+    one = {"name": "young", "n": 50, "base": 0.9, "value": 0.8, "difference": -0.1, "low": -0.2, "high": 0.0}
+    undefined = {"value": None, "low": None, "high": None, "skipped": 3, "reason": "one class alone"}
+    pairs = {"cev": undefined, "sde": {**undefined, "value": 0.25, "low": 0.0, "high": 0.5}}
+    paid = {model: {"classes": [], "groups": [{**one, "p": 0.5, "verdict": "not shown", **pairs}]}}
+    page = assert_sound(render_comparison({**comparison, "paid": paid}))
+    _, section = page.split("<h3>CEV and SDE within the groups</h3>")
+    row = section[section.index("<bdi>young</bdi>") :].split("</tr>")[0]
+    assert f">3 of {len(comparison['classes'])}<" in row
+    assert '<td class="num">–</td><td class="num">0.2500 <small>0.0000 to 0.5000</small></td>' in row
+    alone = {model: {"classes": [one | {"p": 1.0, "verdict": "not shown"}]}}
+    assert "CEV and SDE within" not in render_comparison({**comparison, "paid": alone})
+
+
+def test_classes_that_are_left_out_are_not_said_to_have_moved_alike(comparison):
+    def told(skipped):
+        value = {"value": 0.0, "low": 0.0, "high": 0.0, "skipped": skipped}
+        found = {"cev_norm": dict.fromkeys(comparison["models"][1:], value)}
+        return " ".join(comparison_sentences({**comparison, "classes": list("abcde"), **found}))
+
+    assert "The error rates of the 3 classes that are not left out moved alike" in told(2)
+    assert "The error rates of all classes moved alike" in told(0)

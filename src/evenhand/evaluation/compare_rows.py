@@ -20,6 +20,7 @@ from evenhand.evaluation.differences import (
     measured,
     over_runs,
     paired,
+    within,
 )
 from evenhand.evaluation.joint import Joint
 from evenhand.evaluation.notes import words_on_foreign
@@ -55,9 +56,17 @@ def compare_rows(rows: Rows, base: str, options: Options) -> Comparison:
         name: _over_runs(rows, base, name, found[name].differences, metrics, chosen, n_groups, options)
         for name in others
     }
+    differences = {
+        name: {key: within(one, CATALOGUE[key]) for key, one in own.items()}
+        for name, own in differences.items()
+    }
+    paid = payments(rows, base, others, options)
+    several = {name for name in others if max(_runs(rows, base), _runs(rows, name)) > 1}
     pairs = {
         key: {
-            name: _pair(key, whole[base], whole[name], found[name].pair_errors.get(key), options)
+            name: paid[name].everyone[key]
+            if name in several
+            else _pair(key, whole[base], whole[name], found[name].pair_errors.get(key), options)
             for name in others
         }
         for key in PAIR_KEYS
@@ -80,8 +89,12 @@ def compare_rows(rows: Rows, base: str, options: Options) -> Comparison:
         _cie(rows, base, others),
         (*rows.warnings, *_warnings(rows, pairs, sizes, options)),
         datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        payments(rows, base, others, options),
+        paid,
     )
+
+
+def _runs(rows: Rows, name: str) -> int:
+    return len(np.atleast_2d(rows.predictions[name]))
 
 
 def _share(hits: Array, weights: Array | None) -> float:
@@ -172,7 +185,7 @@ def _over_runs(
 ) -> dict[str, Difference]:
     if not len(chosen):
         return {metric.key: Difference(NAN, NAN, NAN) for metric in _metrics(rows, options)}
-    if any(rows.predictions[model].ndim == 1 or len(rows.predictions[model]) < 2 for model in (base, name)):
+    if any(_runs(rows, model) < 2 for model in (base, name)):
         return found
     stacks = [_run_margins(rows, model, n_groups) for model in (base, name)]
     return over_runs(found, metrics, stacks[0], stacks[1], chosen, options)
@@ -246,17 +259,28 @@ def _modal(rows: Rows, name: str) -> Array:
 
 
 def _cie(rows: Rows, base: str, others: Sequence[str]) -> dict[str, Exemplars] | None:
-    if any(np.atleast_2d(runs).shape[0] < 2 for runs in rows.predictions.values()):
+    if any(_runs(rows, name) < 2 for name in rows.predictions):
         return None
-    return {name: cie(rows.predictions[base], rows.predictions[name], len(rows.classes)) for name in others}
+    found = {name: cie(rows.predictions[base], rows.predictions[name], len(rows.classes)) for name in others}
+    return {name: replace(one, share=_weighted(one, rows)) for name, one in found.items()}
+
+
+def _weighted(found: Exemplars, rows: Rows) -> float:
+    """The share of the rows that changed, by weight, as that of the predictions that differ is."""
+    changed = np.zeros(len(rows.y), dtype=bool)
+    changed[found.indices] = True
+    return _share(changed, rows.weights)
 
 
 def _warnings(rows: Rows, pairs: dict[str, dict[str, Measured]], sizes: Array, options: Options) -> list[str]:
     notes = []
     if rows.missing:
-        notes.append(f"{rows.missing:,} rows without a label or some prediction were left out")
+        left = "row" if rows.missing == 1 else "rows"
+        was = "was" if rows.missing == 1 else "were"
+        notes.append(f"{rows.missing:,} {left} without a label or some prediction {was} left out")
     if unknown := int((rows.ids < 0).sum()):
-        notes.append(f"{unknown:,} rows have no known group: they take part in everything but the groups")
+        have = "row has no known group: it takes" if unknown == 1 else "rows have no known group: they take"
+        notes.append(f"{unknown:,} {have} part in everything but the groups")
     labels = np.bincount(rows.y, minlength=len(rows.classes))
     for name, runs in rows.predictions.items():
         predicted = np.bincount(runs.reshape(-1), minlength=len(rows.classes))
@@ -274,5 +298,6 @@ def _warnings(rows: Rows, pairs: dict[str, dict[str, Measured]], sizes: Array, o
         name for name, size in zip(rows.group_names, sizes, strict=False) if size < max(options.min_count, 1)
     ]
     if small:
-        notes.append(f"left out of gaps, for fewer than {options.min_count} rows: {', '.join(small[:5])}")
+        told = f"left out of gaps, and not tested, for fewer than {options.min_count} rows"
+        notes.append(f"{told}: {', '.join(small[:5])}")
     return notes

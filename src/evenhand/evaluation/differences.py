@@ -70,6 +70,13 @@ class Measured(float):
         return float(self)
 
 
+def within(found: Difference, metric: Metric) -> Difference:
+    """The same with an interval that ends where no two values of the metric are further apart."""
+    most = metric.high - metric.low
+    low, high = np.clip([found.low, found.high], -most, most).tolist()
+    return replace(found, low=low, high=high)
+
+
 @dataclass(frozen=True)
 class Paired:
     """What one bootstrap of the joint cells yields: metric differences, and errors of the pair measures."""
@@ -213,15 +220,17 @@ def _normal_p(moved: float, reach: float, confidence: float) -> float:
 
 
 def mean_of_pairs(parts: Sequence[Paired], confidence: float) -> Paired:
-    """One bootstrap for several pairs of runs: their rows are the same, so their errors are alike."""
+    """One bootstrap for several pairs of runs: their rows are the same, so their errors are alike.
+
+    That does not hold of CEV and SDE, whose errors in single pairs are no errors of those of all runs: none.
+    """
     if len(parts) == 1:
         return parts[0]
     found = {
         key: _mean_difference([part.differences[key] for part in parts], confidence)
         for key in parts[0].differences
     }
-    errors = {key: np.concatenate([part.pair_errors[key] for part in parts]) for key in parts[0].pair_errors}
-    return Paired(found, errors)
+    return Paired(found, {})
 
 
 def _mean_difference(pairs: Sequence[Difference], confidence: float) -> Difference:

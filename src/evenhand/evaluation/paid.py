@@ -3,15 +3,16 @@
 For each, the share of its rows that is answered rightly (recall of a class, accuracy of a group) by the base
 and by the alternative, on the same rows. The interval is a bootstrap over rows, the groups' sizes kept; p is
 McNemar's exact test (1947) for one run of each model, else that of the mean change of a row; Holm's (1979)
-correction counts all classes, all groups, or all cells together. Models are taken as they are: that other
-seeds would do the same is not said. Within a group, CEV and SDE (S2) compare the alternative with the base on
-the rows of that group alone; the paper compares all rows with a group's instead.
+correction counts all classes, all groups, or all cells together; groups of fewer than `min_count` rows are
+not tested. Models are taken as they are: that other seeds would do the same is not said. Within a group, CEV
+and SDE (S2) compare the alternative with the base on the rows of that group alone; the paper compares all
+rows with a group's instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -64,10 +65,12 @@ class Paid:
     classes: tuple[Payment, ...]
     groups: tuple[Payment, ...] = ()
     cells: tuple[Payment, ...] = ()
+    everyone: dict[str, Measured] = field(default_factory=dict)  # CEV and SDE of all rows, runs added up
 
     def to_dict(self) -> dict[str, Any]:
         """As a report reads it."""
-        return {kind: [one.to_dict() for one in each] for kind, each in vars(self).items()}
+        kinds = {"classes": self.classes, "groups": self.groups, "cells": self.cells}
+        return {kind: [one.to_dict() for one in each] for kind, each in kinds.items()}
 
     @property
     def shown(self) -> list[Payment]:
@@ -100,6 +103,7 @@ class _Ledger:
     def of(cls, rows: Rows, options: Options, models: int = 2) -> _Ledger:
         n_groups = len(rows.group_names)
         ids = np.where(rows.ids < n_groups, rows.ids, -1) if n_groups else np.full(len(rows.y), -1)
+        ids = ids.astype(np.int64)  # they are multiplied by the number of classes
         affordable = max(FEWEST, MOST_DRAWN // max(1, len(rows.y) * models))
         replicates = min(options.replicates, REPLICATES, affordable)
         return cls(
@@ -115,23 +119,42 @@ class _Ledger:
         change = _Change(self, moved, len(bases) == len(others) == 1 and self.rows.weights is None)
         recall = [1.0 - rates.fnr.mean(axis=1) for rates in (before, after)]
         classes = change.payments(self.rows.classes, self.rows.y, recall[0][:, -1], recall[1][:, -1])
+        everyone = self._everyone(before, after)
         if not self.rows.group_names:
-            return Paid(classes)
+            return Paid(classes, everyone=everyone)
         right = [rates.accuracy.mean(axis=1)[:, :-1] for rates in (before, after)]
-        found = change.payments(self.rows.group_names, self.drawn.ids, *right)
+        names, least = self.rows.group_names, self.options.min_count
+        found = change.payments(names, self.drawn.ids, right[0], right[1], least)
         groups = tuple(
             replace(one, pairs=own) for one, own in zip(found, self._pairs(before, after), strict=True)
         )
-        return Paid(classes, groups, self._cells(change, recall))
+        return Paid(classes, groups, self._cells(change, recall), everyone)
+
+    def _everyone(self, before: Rates, after: Rates) -> dict[str, Measured]:
+        """CEV and SDE of all rows; every run has the same rows, so that errors added up are mean rates."""
+        means = (rates.mean(axis=1)[:, -1] for rates in (before.fpr, before.fnr, after.fpr, after.fnr))
+        base_fpr, base_fnr, fpr, fnr = means
+        found = pair_measures(base_fpr, base_fnr, fpr, fnr, n_classes=len(self.rows.classes))
+        skipped = int(found["skipped"][0])
+        return {key: self._measured(found[key], skipped) for key in PAIR_KEYS}
+
+    def _measured(self, values: FloatArray, skipped: int) -> Measured:
+        low, high = reach_of(values, self.options.confidence, (0.0, np.inf))
+        value = float(values[0])
+        why = _why(value, skipped, len(self.rows.classes))
+        return Measured(value, float(low), float(high), skipped, why)
 
     def _cells(self, change: _Change, recall: list[FloatArray]) -> tuple[Payment, ...]:
         groups, classes = self.rows.group_names, self.rows.classes
         if len(groups) * len(classes) > MOST_CELLS:
             return ()
         names = [f"{label} · {group}" for group in groups for label in classes]
-        code = np.where(self.drawn.ids < 0, -1, self.drawn.ids * len(classes) + self.rows.y)
+        ids = self.drawn.ids
+        sizes = np.bincount(ids[ids >= 0], minlength=len(groups))
+        small = (ids < 0) | (sizes[ids] < self.options.min_count)  # of an unknown group, or of one left out
+        code = np.where(small, -1, ids * len(classes) + self.rows.y)
         flat = [rates[:, :-1].reshape(len(rates), -1) for rates in recall]
-        return tuple(one for one in change.payments(names, code, *flat) if one.n)
+        return tuple(one for one in change.payments(names, code, flat[0], flat[1]) if one.n)
 
     def _pairs(self, before: Rates, after: Rates) -> list[dict[str, Measured]]:
         """CEV and SDE within each group: of several runs, the first with the first, and so on.
@@ -143,18 +166,11 @@ class _Ledger:
         base, other = (before.fpr[:, :end], before.fnr[:, :end]), (after.fpr[:, :end], after.fnr[:, :end])
         found = pair_measures(*base, *other, n_classes=len(self.rows.classes))
         means = {key: found[key].mean(axis=1) for key in PAIR_KEYS}
-        ends = {key: reach_of(values, self.options.confidence) for key, values in means.items()}
         skipped = found["skipped"][0].max(axis=0)
         return [
-            {
-                key: Measured(
-                    float(values[0, g]), max(float(ends[key][0][g]), 0.0), float(ends[key][1][g]),
-                    int(skipped[g]), _why(float(values[0, g]), int(skipped[g]), len(self.rows.classes)),
-                )
-                for key, values in means.items()
-            }
+            {key: self._measured(values[:, g], int(skipped[g])) for key, values in means.items()}
             for g in range(len(self.rows.group_names))
-        ]  # fmt: skip
+        ]
 
 
 @dataclass(frozen=True)
@@ -166,13 +182,16 @@ class _Change:
     exact: bool = False
 
     def payments(
-        self, names: Sequence[str], code: Array, base: FloatArray, other: FloatArray
+        self, names: Sequence[str], code: Array, base: FloatArray, other: FloatArray, least: int = 0
     ) -> tuple[Payment, ...]:
-        """One for each name, to whose rows `code` points (-1: none); rates of both are `[B + 1, names]`."""
-        low, high = reach_of(other - base, self.ledger.options.confidence)
+        """One for each name, to whose rows `code` points (-1: none); rates of both are `[B + 1, names]`.
+
+        Names with fewer than the `least` rows are not tested, and no other p is corrected for them.
+        """
+        low, high = reach_of(other - base, self.ledger.options.confidence, (-1.0, 1.0))
         known = code >= 0
         sizes = np.bincount(code[known], minlength=len(names))
-        p = holm(self._p(code[known], known, len(names)))
+        p = holm(np.where(sizes < least, np.nan, self._p(code[known], known, len(names))))
         level = 1.0 - self.ledger.options.confidence
         found = []
         for k, name in enumerate(names):
@@ -232,5 +251,7 @@ def mean_p(values: FloatArray, code: Array, n: int, weights: Array | None = None
 
 def _why(value: float, skipped: int, classes: int) -> str | None:
     if skipped == classes:
-        return "no class has both error rates in this group, above 0 with the base"
+        return "no class has both error rates on these rows, above 0 with the base"
+    if np.isnan(value) and skipped == classes - 1:
+        return "one class alone has them on these rows: there is no other that it could differ from"
     return "the random predictor's own is next to 0" if np.isnan(value) else None

@@ -72,7 +72,8 @@ class RowBootstrap:
         """Weight by group and class of these rows on every draw, `[B + 1, G + 1, K]`."""
         from scipy.sparse import csr_matrix
 
-        groups, own = self.ids[rows], np.arange(len(rows))
+        groups, own = self.ids[rows].astype(np.int64), np.arange(len(rows))
+        classes = classes.astype(np.int64)  # codes of a file are as small as they can be, cells are not
         known = groups >= 0
         cells = np.concatenate([groups[known] * self.n_classes + classes[known], self._last + classes])
         shape = (self._last + self.n_classes, len(rows))
@@ -109,10 +110,13 @@ class RowBootstrap:
         return max(min(self.replicates, FEWEST), min(self.replicates, MOST_RATES // size))
 
 
-def reach_of(values: FloatArray, confidence: float = 0.95) -> tuple[FloatArray, FloatArray]:
+def reach_of(
+    values: FloatArray, confidence: float = 0.95, within: tuple[float, float] = (-np.inf, np.inf)
+) -> tuple[FloatArray, FloatArray]:
     """The ends of the interval around `values[0]`, from how far the draws `values[1:]` lie from it.
 
-    NaN where more than half of the draws are undefined, or where there are none.
+    The ends stay `within` what is possible. NaN where more than half of the draws are undefined, or where
+    there are none.
 
     >>> low, high = reach_of(np.array([[0.5], [0.4], [0.55], [0.5]]), 0.9)
     >>> round(low.item(), 3), round(high.item(), 3)
@@ -129,4 +133,4 @@ def reach_of(values: FloatArray, confidence: float = 0.95) -> tuple[FloatArray, 
     usable = (count > len(drawn) / 2) & np.isfinite(value)
     ends = [np.where(usable, end, 0.0) for end in ends]
     reach = np.where(usable, ends[0] + (place - lower) * (ends[1] - ends[0]), np.nan)
-    return value - reach, value + reach
+    return np.clip(value - reach, *within), np.clip(value + reach, *within)

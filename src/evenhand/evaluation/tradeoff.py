@@ -142,7 +142,8 @@ def _measured(
     entries, warnings, about = [], list[str](), dict[str, Any]()
     for name, fitted in fits.items():
         audit = fitted.audit(part, **{**vars(options), "metrics": keys})
-        numbers = {key: estimate(audit.metrics[key], CATALOGUE[key], options.confidence) for key in keys}
+        runs, confidence = len(fitted.seeds), options.confidence
+        numbers = {key: estimate(audit.metrics[key], CATALOGUE[key], confidence, runs) for key in keys}
         entries.append(Entry(name, fitted.facts, numbers))
         said = [f"{name}: {note}" if note in audit.subject.warnings else note for note in audit.warnings]
         warnings += [note for note in said if note not in warnings]

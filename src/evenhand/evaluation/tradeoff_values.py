@@ -51,9 +51,10 @@ class Moved:
     p_adjusted: float = NAN
 
 
-def estimate(found: MetricValue, metric: Metric, confidence: float) -> Estimate:
-    """A metric of an audit with its runs."""
-    values = found.runs.values if found.runs else (found.value,)
+def estimate(found: MetricValue, metric: Metric, confidence: float, runs: int) -> Estimate:
+    """A metric of an audit with its runs; an audit has none of a metric that is undefined in all of them."""
+    alone = (found.value,) if runs == 1 else (NAN,) * runs
+    values = found.runs.values if found.runs else alone
     known = spread(values)
     mean, reach = float(known.mean), t_reach(np.asarray(values), confidence)
     low, high = np.clip([mean - reach, mean + reach], metric.low, metric.high).tolist()

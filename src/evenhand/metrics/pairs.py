@@ -7,7 +7,8 @@ d = (alternative - base) / base. Then (S2; "Measure Twice, Cut Once")
     SDE = (1/n) sum_i | dFNR_i - dFPR_i |                  trade of one kind of error for the other
 
 Both are 0 for a model against itself and neither is symmetric in the two models. Rates are `[..., K]`, the
-classes last; leading axes (models, groups, replicates) give results `[...]`. Of two classes CEV = SDE^2 / 2.
+classes last; leading axes (models, groups, replicates) give results `[...]`. Of two classes CEV = SDE^2 / 2;
+of one CEV is undefined, as there is no other that its change could differ from.
 """
 
 from __future__ import annotations
@@ -147,6 +148,8 @@ def measure(
     reason = None
     if skipped == len(changes[0]):
         reason = "no class has a relative change: every one has a base rate of 0 or no rows"
+    elif np.isnan(value) and skipped == len(changes[0]) - 1:
+        reason = "one class alone has a relative change: there is no other that it could differ from"
     elif np.isnan(value):
         reason = f"the random predictor has {_named(key)} below {FLOOR} against this base"
     return PairValue(value, *changes, skipped, reason)
@@ -198,7 +201,9 @@ def _cev(d_fpr: FloatArray, d_fnr: FloatArray) -> FloatArray:
 
 
 def _variance(values: FloatArray) -> FloatArray:
-    return mean_defined((values - mean_defined(values)[..., None]) ** 2)
+    """Over the classes; NaN of fewer than two."""
+    found = mean_defined((values - mean_defined(values)[..., None]) ** 2)
+    return np.where(np.isfinite(values).sum(axis=-1) > 1, found, np.nan)
 
 
 def _sde(d_fpr: FloatArray, d_fnr: FloatArray) -> FloatArray:

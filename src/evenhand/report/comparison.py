@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenhand.report import page
-from evenhand.report.comparison_paid import paid_rows
+from evenhand.report.comparison_paid import paid_rows, pair_rows
 from evenhand.report.definitions import define
 from evenhand.report.figures import (
     Cloud,
@@ -49,6 +49,7 @@ def render(comparison: Json) -> str:
         changes=change_scatter(comparison),
         classes=class_rows(comparison),
         paid=paid_rows(comparison),
+        pairs=pair_rows(comparison),
         groups=group_rows(comparison),
         differences=difference_views(comparison),
         kept=page.method_of(comparison),

@@ -25,6 +25,16 @@ def paid_rows(comparison: Json) -> list[dict[str, Any]]:
     return sorted(found, key=lambda row: (row["verdict"] == "not shown", row["difference"] or 0.0))
 
 
+def pair_rows(comparison: Json) -> list[dict[str, Any]]:
+    """CEV and SDE of every alternative within every group, and how many classes are left out of them."""
+    return [
+        {"model": model, **one, "skipped": one["cev"]["skipped"]}
+        for model, paid in (comparison.get("paid") or {}).items()
+        for one in paid.get("groups") or ()
+        if one.get("cev")
+    ]
+
+
 def paid_sentence(comparison: Json) -> str:
     """Who surely lost by the alternative that hurt most, and by which others; or that nobody is shown to.
 

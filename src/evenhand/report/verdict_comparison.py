@@ -82,10 +82,17 @@ def _classes(comparison: Json) -> str:
         found = comparison.get(key) or {}
         values = {model: v["value"] for model, v in found.items() if v and defined(v.get("value"))}
         if values and max(values.values()) <= ROUNDING:
-            return "The error rates of all classes moved alike, or not at all."
+            return f"The error rates of {_which(comparison, found)} moved alike, or not at all."
         if values and (key != "cev_norm" or max(values.values()) <= MOST_NORMALISED):
             return _most_moved(comparison, found, values, name)
     return ""
+
+
+def _which(comparison: Json, found: Json) -> str:
+    """All classes, or those that have relative changes to speak of."""
+    left_out = max(value.get("skipped") or 0 for value in found.values() if value)
+    known = len(comparison.get("classes") or ()) - left_out
+    return f"the {known} classes that are not left out" if left_out else "all classes"
 
 
 VARIANCES = {"cev_norm": "normalised combined error variance", "cev": "combined error variance"}
