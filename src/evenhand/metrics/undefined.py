@@ -10,6 +10,8 @@ import numpy as np
 
 from evenhand.arrays import Array, FloatArray
 
+FEW = 16
+
 
 def divide(numerator: Array | float, denominator: Array | float) -> FloatArray:
     """Elementwise quotient, NaN wherever the denominator is 0.
@@ -41,9 +43,7 @@ def max_defined(values: Array, axis: int = -1) -> FloatArray:
     >>> max_defined(np.array([1.0, np.nan, 3.0])).item()
     3.0
     """
-    if values.shape[axis] == 0:
-        return np.full(np.delete(values.shape, axis), np.nan)
-    return np.asarray(np.fmax.reduce(values, axis=axis))
+    return _extreme(np.fmax, values, axis)
 
 
 def min_defined(values: Array, axis: int = -1) -> FloatArray:
@@ -52,7 +52,23 @@ def min_defined(values: Array, axis: int = -1) -> FloatArray:
     >>> min_defined(np.array([1.0, np.nan, 3.0])).item()
     1.0
     """
-    return -max_defined(-values, axis)
+    return _extreme(np.fmin, values, axis)
+
+
+def _extreme(which: np.ufunc, values: Array, axis: int) -> FloatArray:
+    size = values.shape[axis]
+    if size == 0:
+        return np.full(np.delete(values.shape, axis), np.nan)
+    if size > FEW or values.ndim == 1:
+        return np.asarray(which.reduce(values, axis=axis))
+    found = np.take(values, 0, axis)
+    for place in range(1, size):  # of a few groups ten times as fast as along a short axis
+        which(found, values[_at(place, axis, values.ndim)], out=found)
+    return np.asarray(found)
+
+
+def _at(place: int, axis: int, ndim: int) -> tuple[int | slice, ...]:
+    return tuple(place if dimension == axis % ndim else slice(None) for dimension in range(ndim))
 
 
 def sum_defined(values: Array, axis: int = -1) -> FloatArray:
