@@ -93,3 +93,42 @@ def test_rows_that_only_one_file_has_are_counted(run, rows, table, tmp_path):
     found = run("compare", table, fewer, *PAIR, "--key", "id", "--json", "-").json
     assert found["n"] == 390
     assert any("10 rows of the base" in note for note in found["warnings"])
+
+
+def test_models_are_named_by_their_files_without_the_ending_only(run, rows, other, tmp_path):
+    files = [
+        rows.having(p=p).csv(tmp_path / name)
+        for p, name in (
+            (rows.columns["p"], "net.a1.csv.gz"),
+            (other, "pruned-0.45.csv"),
+            (other, "pruned-0.7.csv"),
+        )
+    ]
+    gate = ("--fail-if", "pruned-0.7:disagreement>0.9")
+    found = run("compare", *files, *PAIR, "--json", "-", *gate).json
+    assert found["models"] == ["net.a1", "pruned-0.45", "pruned-0.7"]
+    assert not found["gate"]["failed"]
+    twice = run("compare", files[0], files[0], *PAIR)
+    assert twice.code == 2
+    assert "--name" in twice.err
+
+
+def test_a_prediction_that_is_missing_in_one_run_leaves_the_row_out_of_all(run, rows, other, tmp_path):
+    def tall(p, hole=None, later=0):
+        told = [str(value) for value in np.tile(p, 3)]
+        if hole is not None:
+            told[hole] = ""
+        columns = {name: np.tile(values, 3) for name, values in rows.columns.items()}
+        run = np.repeat([0, 1, 2], 400)
+        return rows.having(**columns).having(p=told, run=run, w=columns["w"] + later * (run > 0))
+
+    whole = tall(rows.columns["p"]).csv(tmp_path / "whole.csv")
+    small = tall(other, 400 + 7).csv(tmp_path / "small.csv")
+    found = run("compare", whole, small, *PAIR, "--key", "id", "--run", "run", "--json", "-").json
+    assert (found["n"], found["missing"]) == (399, 1)
+    assert any(note.startswith("1 row") and "left out" in note for note in found["warnings"])
+    assert run("compare", whole, small, *PAIR, "--key", "id", "--run", "run", "--weight", "w").code == 0
+    heavy = tall(rows.columns["p"], later=1).csv(tmp_path / "heavy.csv")
+    refused = run("compare", heavy, small, *PAIR, "--key", "id", "--run", "run", "--weight", "w")
+    assert refused.code == 2
+    assert "column 'w' of heavy.csv differs at key '0' between run '1' and run '0'" in refused.err

@@ -6,12 +6,11 @@ import pytest
 from evenhand.errors import InputError
 from evenhand.evaluation.audit import assess
 from evenhand.evaluation.from_files import subject_of_cells
-from evenhand.evaluation.from_joined import rows_of_joined
 from evenhand.evaluation.options import Options
 from evenhand.evaluation.rows import subject_of_rows
 from evenhand.evaluation.run_files import merge_runs
 from evenhand.groups import Attribute, Groups
-from evenhand.tables import Columns, Joined, Unmatched, read_cells
+from evenhand.tables import Columns, read_cells
 
 FEW = Options(replicates=30)
 
@@ -144,33 +143,3 @@ def test_one_run_is_said_to_tell_nothing_of_runs(columns, tmp_path):
     subject = subject_of_cells(read_cells([path], Columns("y", "p", ("g",), run="r")))
     assert subject.grouping.runs == 0
     assert any("only one run ('only')" in note for note in subject.warnings)
-
-
-def joined(y, run, runs=("a", "b")):
-    codes = np.asarray(y, dtype=np.int16)
-    return Joined(
-        classes=("0", "1"),
-        positive="1",
-        names=("big", "small"),
-        y=codes,
-        predictions={"big": codes, "small": 1 - codes},
-        attributes=(),
-        runs=runs,
-        run=np.asarray(run, dtype=np.int16),
-        weight=None,
-        unmatched={"small": Unmatched()},
-        missing=0,
-    )
-
-
-def test_runs_of_models_become_stacks():
-    rows = rows_of_joined(joined([0, 0, 1, 1], [0, 1, 0, 1]))
-    assert rows.y.tolist() == [0, 1]
-    assert rows.predictions["small"].tolist() == [[1, 0], [1, 0]]
-
-
-def test_runs_of_models_must_hold_the_same_rows():
-    with pytest.raises(InputError, match="run 'b' has 1 rows but run 'a' has 3"):
-        rows_of_joined(joined([0, 0, 1, 1], [0, 0, 0, 1]))
-    with pytest.raises(InputError, match="the label of row 1 of run 'b'"):
-        rows_of_joined(joined([0, 1, 1, 1], [0, 0, 1, 1]))

@@ -1,5 +1,7 @@
 """Several models' files: by key, row by row, and what is said when they do not fit."""
 
+import gzip
+
 import polars as pl
 import pytest
 
@@ -107,10 +109,25 @@ def test_files_that_do_not_fit(files, small, columns, sentence):
 
 def test_names_of_models(files):
     base, small = files(big=BIG, small=BIG)
-    with pytest.raises(InputError, match="two models are called 'm'"):
+    with pytest.raises(
+        InputError, match=r"two models are called 'm'; .* of its own \(--name, the base first"
+    ):
         read_joined(base, [small], ROWS, ["m", "m"])
     with pytest.raises(InputError, match="1 names were given for 2 files"):
         read_joined(base, [small], ROWS, ["m"])
+
+
+def test_only_the_ending_of_a_files_name_is_cut(tmp_path):
+    names = ("pruned-0.45.csv", "pruned-0.7.csv", "resnet50.a1_in1k.TSV", "resnet50.tv_in1k.csv")
+    for name in names:
+        (tmp_path / name).write_text("y,p\n0,0\n1,1\n")
+    (tmp_path / "v1.0.csv.gz").write_bytes(gzip.compress(b"y,p\n0,0\n1,1\n"))
+    pl.DataFrame({"y": [0, 1], "p": [0, 1]}).write_parquet(tmp_path / "v1.1.pq")
+    files = [tmp_path / name for name in (*names, "v1.0.csv.gz", "v1.1.pq")]
+    joined = read_joined(files[0], files[1:], Columns("y", "p", ()))
+    assert joined.names == (
+        "pruned-0.45", "pruned-0.7", "resnet50.a1_in1k", "resnet50.tv_in1k", "v1.0", "v1.1"
+    )  # fmt: skip
 
 
 def test_no_row_is_complete(files):

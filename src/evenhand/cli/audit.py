@@ -138,8 +138,9 @@ def audit_files(
 
 def _as_runs(parts: Sequence[Cells], tables: Sequence[Sequence[Path]]) -> Cells:
     from evenhand.evaluation.run_files import merge_runs
+    from evenhand.tables.sources import model_name
 
-    stems = [table[0].name.split(".")[0] for table in tables]
+    stems = [model_name(table[0]) for table in tables]
     alike = len(set(stems)) < len(stems)
     names = [f"{place} ({stem})" for place, stem in enumerate(stems, start=1)] if alike else stems
     return merge_runs(parts, names)

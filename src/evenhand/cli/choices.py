@@ -216,7 +216,7 @@ Key = Annotated[
     typer.Option(
         "--key",
         metavar="COL",
-        help="Column that matches rows between files; without it they are matched by place.",
+        help="Column that matches rows between files and runs; without it they are matched by place.",
         rich_help_panel=COLUMNS,
     ),
 ]

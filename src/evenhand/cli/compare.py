@@ -101,7 +101,9 @@ def model_names(files: Sequence[Path], given: Sequence[str] | None) -> list[str]
     """
     if given:
         return list(given)
-    stems = [file.name.split(".")[0] for file in files]
+    from evenhand.tables.sources import model_name
+
+    stems = [model_name(file) for file in files]
     if len(set(stems)) < len(stems):
         stems = [f"{file.absolute().parent.name}/{stem}" for file, stem in zip(files, stems, strict=True)]
     return stems

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from evenhand.arrays import Array
-from evenhand.errors import InputError
 from evenhand.evaluation.comparison import Rows
 from evenhand.evaluation.rows import MOST_CELLS
 from evenhand.groups import Groups
@@ -22,10 +21,10 @@ def rows_of_joined(joined: Joined, files: Sequence[dict[str, Any]] = ()) -> Rows
     groups = Groups.from_attributes(joined.attributes, most=MOST_CELLS) if joined.attributes else None
     ids = np.zeros(len(joined.y), dtype=np.int64) if groups is None else groups.ids
     rows: slice | Array = slice(None)
-    predictions, missing = dict(joined.predictions), joined.missing
+    predictions = dict(joined.predictions)
     if len(joined.runs) > 1:
-        stack = _stack(joined, ids)
-        rows, missing = stack[0], joined.missing // len(joined.runs)
+        stack = _stack(joined)
+        rows = stack[0]
         predictions = {name: codes[stack] for name, codes in predictions.items()}
     return Rows(
         joined.y[rows],
@@ -34,7 +33,7 @@ def rows_of_joined(joined: Joined, files: Sequence[dict[str, Any]] = ()) -> Rows
         ids[rows],
         groups.names if groups else (),
         None if joined.weight is None else joined.weight[rows],
-        missing,
+        joined.missing,
         tuple(attribute.name for attribute in joined.attributes),
         tuple(_notes(joined)),
         tuple(files),
@@ -50,26 +49,9 @@ def _with_two_classes(joined: Joined) -> Joined:
     return replace(joined, classes=(f"not {only}", only), y=np.ones_like(joined.y), predictions=ones)
 
 
-def _stack(joined: Joined, ids: Array) -> Array:
-    """The places of each run's rows, `[R, N]`; the rows of all runs must be the same, in the same order."""
-    order = np.argsort(joined.run, kind="stable")
-    sizes = np.bincount(joined.run, minlength=len(joined.runs))
-    if (sizes != sizes[0]).any():
-        odd = int(np.argmax(sizes != sizes[0]))
-        raise InputError(
-            f"run '{joined.runs[odd]}' has {sizes[odd]:,} rows but run '{joined.runs[0]}' has {sizes[0]:,}; "
-            "every run must predict the same rows"
-        )
-    stack = order.reshape(len(sizes), -1)
-    for values, what in ((joined.y, "label"), (ids, "group")):
-        wrong = np.argwhere(values[stack] != values[stack[0]])
-        if len(wrong):
-            run, row = (int(place) for place in wrong[0])
-            raise InputError(
-                f"the {what} of row {row + 1} of run '{joined.runs[run]}' differs from that of run "
-                f"'{joined.runs[0]}'; every run must predict the same rows, in the same order"
-            )
-    return stack
+def _stack(joined: Joined) -> Array:
+    """The places of each run's lines, `[R, N]`: a column is one row, as its number says."""
+    return np.lexsort((joined.row, joined.run)).reshape(len(joined.runs), -1)
 
 
 def _notes(joined: Joined) -> list[str]:
@@ -80,6 +62,9 @@ def _notes(joined: Joined) -> list[str]:
                 f"{name}: {left.base:,} rows of the base are not in its file and {left.alternative:,} of its "
                 "rows are not in the base's; both were left out"
             )
+    if joined.runs_left_out:
+        named = ", ".join(f"'{name}'" for name in joined.runs_left_out)
+        notes.append(f"runs that are not in every file were left out: {named}")
     if len(joined.runs) == 1:
         notes.append(
             f"there is only one run ('{joined.runs[0]}'): nothing can be said of run-to-run variance"

@@ -1,4 +1,4 @@
-"""The rows of several files put beside each other: by a key, or in the order they stand."""
+"""The files of several models as they are read, and their rows side by side in the order they stand."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from evenhand.tables.weights import check_weights
 
 @dataclass(frozen=True)
 class Unmatched:
-    """Rows that only the base file has, and rows that only the alternative has."""
+    """Rows that only the base file has, and rows that only the alternative has; each once, not once a run."""
 
     base: int = 0
     alternative: int = 0
@@ -44,6 +44,11 @@ class Aligned:
     parse: tuple[bool, ...]
     unmatched: tuple[Unmatched, ...]
     keyed: bool
+    runs_left_out: tuple[str, ...] = ()  # runs that some file does not have
+
+    def key(self, line: int) -> object:
+        """The key of a line."""
+        return self.frame["key"][int(line)]
 
     def refuse_difference(
         self, place: int, part: str, name: str, base: Array, other: Array, names: Sequence[str]
@@ -53,7 +58,7 @@ class Aligned:
         if not wrong.any():
             return
         at = int(wrong.argmax())
-        where = f"key {self.frame['key'][at]!r}" if self.keyed else f"row {at + 1}"
+        where = f"key {self.key(at)!r}" if self.keyed else f"row {at + 1}"
         raise InputError(
             f"the {part} column '{name}' of {self.files[place]} differs from {self.files[0]} at {where} "
             f"({names[other[at]]!r}, not {names[base[at]]!r}); the files must hold the same rows"
@@ -85,49 +90,29 @@ def by_row(models: Sequence[Model]) -> Aligned:
                 f"{model.source.name} has {model.table.height} rows but {base.source.name} has "
                 f"{base.table.height}; name a key column to match them"
             )
-    frames = [base.table.rename(_numbered(base, 0))]
+    frames = [base.table.rename(numbered(base, 0))]
     frames += [_other(model, place) for place, model in enumerate(models[1:], start=1)]
-    aligned = _aligned(pl.concat(frames, how="horizontal"), models, [Unmatched()] * (len(models) - 1), False)
+    beside = pl.concat(frames, how="horizontal")
+    aligned = put_together(beside, models, [Unmatched()] * (len(models) - 1), False)
     _refuse_other_runs(aligned)
     return aligned
 
 
-def by_key(models: Sequence[Model], columns: Columns) -> Aligned:
-    """By key, in the order of the base file; a key may occur once in a file (once in each run)."""
-    on = ["key"] + (["run0"] if columns.run is not None else [])
-    frames = [model.table.rename(_numbered(model, 0)) for model in models]
-    frames = [_comparable(frame, frames, on) for frame in frames]
-    for model, frame in zip(models, frames, strict=True):
-        _refuse_bad_keys(model, frame, on, columns)
-    joined, unmatched = frames[0], []
-    for place, frame in enumerate(frames[1:], start=1):
-        matched = frames[0].join(frame, on=on, how="semi").height
-        unmatched.append(Unmatched(frames[0].height - matched, frame.height - matched))
-        own = frame.select(
-            *on, *(pl.col(f"{part}0").alias(f"{part}{place}") for part in ("label", "prediction"))
-        )
-        joined = joined.join(own, on=on, how="inner", maintain_order="left")
-        if joined.height == 0:
-            raise InputError(
-                f"no value of the key column '{columns.key}' of {models[place].source.name} is in the files "
-                "before it; check that it names the same rows in each"
-            )
-    return _aligned(joined, models, unmatched, True)
-
-
-def _aligned(
+def put_together(
     frame: pl.DataFrame, models: Sequence[Model], unmatched: Sequence[Unmatched], keyed: bool
 ) -> Aligned:
+    """The frame with what is known of the files it came from."""
     files = tuple(model.source.name for model in models)
     return Aligned(frame, files, tuple(model.source.is_text for model in models), tuple(unmatched), keyed)
 
 
-def _numbered(model: Model, place: int) -> dict[str, str]:
+def numbered(model: Model, place: int) -> dict[str, str]:
+    """What the columns are called that every model has of its own."""
     return {name: f"{name}{place}" for name in ("label", "prediction", "run") if name in model.table.columns}
 
 
 def _other(model: Model, place: int) -> pl.DataFrame:
-    return model.table.select(pl.col(old).alias(new) for old, new in _numbered(model, place).items())
+    return model.table.select(pl.col(old).alias(new) for old, new in numbered(model, place).items())
 
 
 def _refuse_other_runs(aligned: Aligned) -> None:
@@ -142,32 +127,6 @@ def _refuse_other_runs(aligned: Aligned) -> None:
                 f"the run of row {at + 1} is {other[at]!r} in {file} but {base[at]!r} in {aligned.files[0]}; "
                 "the files must hold the same rows in the same order, or have a key column"
             )
-
-
-def _comparable(frame: pl.DataFrame, frames: Sequence[pl.DataFrame], on: Sequence[str]) -> pl.DataFrame:
-    """Keys of one type: text where the files differ, as a CSV and a Parquet file do."""
-    for name in on:
-        if any(other[name].dtype != frames[0][name].dtype for other in frames):
-            frame = frame.with_columns(pl.col(name).cast(pl.String))
-        if frame[name].dtype == pl.String:
-            frame = frame.with_columns(pl.col(name).str.strip_chars())
-    return frame
-
-
-def _refuse_bad_keys(model: Model, frame: pl.DataFrame, on: Sequence[str], columns: Columns) -> None:
-    empty = frame["key"].is_null().arg_true()
-    if len(empty):
-        raise InputError(
-            f"the key column '{columns.key}' of {model.source.name} is empty in row {empty[0] + 1}"
-        )
-    again = frame.select(pl.struct(on).is_duplicated()).to_series().arg_true()
-    if len(again):
-        key, *run = (frame[name][again[0]] for name in on)
-        within = f" of run {run[0]}" if run else ""
-        raise InputError(
-            f"the key {key!r}{within} occurs more than once in the column '{columns.key}' of "
-            f"{model.source.name}; each row needs a key of its own"
-        )
 
 
 def _without_blank_lines(table: pl.DataFrame, source: Source) -> pl.DataFrame:

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from evenhand.arrays import FloatArray
+from evenhand.arrays import FloatArray, IntArray
 from evenhand.errors import InputError
 from evenhand.groups import Attribute
-from evenhand.tables.aligned import Aligned, Unmatched, by_key, by_row, read_model
-from evenhand.tables.coding import Coding, Column, code_classes, code_levels, code_runs, with_positive
+from evenhand.tables.aligned import Aligned, Unmatched, by_row, read_model
+from evenhand.tables.coding import Coding, Column, code_classes, code_levels, with_positive
 from evenhand.tables.columns import Columns
-
-Codes = NDArray[np.int16]
+from evenhand.tables.keyed import by_key
+from evenhand.tables.run_rows import Codes, RunRows, complete_rows
+from evenhand.tables.sources import model_name
 
 
 @dataclass(frozen=True)
@@ -37,9 +36,11 @@ class Joined:
     attributes: tuple[Attribute, ...]
     runs: tuple[str, ...]
     run: Codes = field(repr=False)  # 0 everywhere when there is no run column
+    row: IntArray = field(repr=False)  # a row has the same number in every run
     weight: FloatArray | None = field(repr=False)
     unmatched: Mapping[str, Unmatched]  # of each alternative; all zero when the files are read row by row
-    missing: int  # rows left out: no label, or some model has no prediction
+    missing: int  # rows left out, each counted once: no label, or some model has no prediction in some run
+    runs_left_out: tuple[str, ...] = ()  # runs that some file does not have
 
 
 def read_joined(
@@ -53,8 +54,9 @@ def read_joined(
 ) -> Joined:
     """Join the files on the key column (and the run column, if any), or row by row where no key is named.
 
-    Labels must agree; groups and weights are those of the base file. `names` are those of the models, the
-    base first; without them the files' names are taken.
+    Labels must agree; groups and weights are those of the base file. Without a key, the first row of every
+    run is taken to be the same row, and so on. `names` are those of the models, the base first; without them
+    the files' names are taken.
 
     >>> import tempfile
     >>> big, small = (Path(tempfile.mkdtemp(), name) for name in ("big.csv", "small.csv"))
@@ -73,44 +75,61 @@ def read_joined(
 
 
 def _model_names(files: Sequence[Path], names: Sequence[str] | None) -> tuple[str, ...]:
-    chosen = tuple(names) if names is not None else tuple(file.name.split(".")[0] for file in files)
+    chosen = tuple(names) if names is not None else tuple(model_name(file) for file in files)
     if len(chosen) != len(files):
         raise InputError(f"{len(chosen)} names were given for {len(files)} files; name each model once")
     twice = next((name for name in chosen if chosen.count(name) > 1), None)
     if twice is not None:
-        raise InputError(f"two models are called '{twice}'; give each model a name of its own")
+        raise InputError(
+            f"two models are called '{twice}'; give each model a name of its own (--name, the base first)"
+        )
     return chosen
 
 
 def _code(aligned: Aligned, columns: Columns, models: tuple[str, ...], positive: object) -> Joined:
+    classes, chosen, y, predictions = _labels(aligned, columns, positive)
+    known = (y >= 0) & np.logical_and.reduce([codes >= 0 for codes in predictions])
+    rows = complete_rows(aligned, columns, known)
+    joined = Joined(
+        classes=classes.names,
+        positive=chosen,
+        names=models,
+        y=y[rows.line],
+        predictions={name: codes[rows.line] for name, codes in zip(models, predictions, strict=True)},
+        attributes=_attributes(aligned, columns, rows.line),
+        runs=rows.names,
+        run=rows.run,
+        row=rows.row,
+        weight=_weight(aligned, columns, rows.line),
+        unmatched=dict(zip(models[1:], aligned.unmatched, strict=True)),
+        missing=rows.missing,
+        runs_left_out=aligned.runs_left_out,
+    )
+    _refuse_other_rows(joined, rows, columns)
+    return joined
+
+
+def _labels(
+    aligned: Aligned, columns: Columns, positive: object
+) -> tuple[Coding, str | None, Codes, list[Codes]]:
+    """The classes, the positive one, and the codes of the labels and of each model's predictions."""
     labels = _columns(aligned, "label", columns.label)
     asked = [] if columns.prediction is None else _columns(aligned, "prediction", columns.prediction)
     classes, chosen = with_positive(code_classes([*labels, *asked]), positive, columns.label)
     y, *others = (column.codes(classes.place).astype(np.int16) for column in labels)
     for place, codes in enumerate(others, start=1):
         aligned.refuse_difference(place, "label", columns.label, y, codes, classes.names)
-    predictions = [column.codes(classes.place).astype(np.int16) for column in asked] or _predicted(
-        aligned, columns, classes
-    )
-    runs, run = _runs(aligned, columns)
-    kept = (y >= 0) & np.logical_and.reduce([codes >= 0 for codes in predictions])
-    if not kept.any():
-        raise InputError(f"no row of {aligned.files[0]} has a label and a prediction of every model")
-    if run[kept].min() < 0:
-        raise InputError(f"the run column '{columns.run}' of {aligned.files[0]} is empty in some rows")
-    return Joined(
-        classes=classes.names,
-        positive=chosen,
-        names=models,
-        y=y[kept],
-        predictions={name: codes[kept] for name, codes in zip(models, predictions, strict=True)},
-        attributes=_attributes(aligned, columns, kept),
-        runs=runs,
-        run=run[kept],
-        weight=_weight(aligned, columns, kept),
-        unmatched=dict(zip(models[1:], aligned.unmatched, strict=True)),
-        missing=int((~kept).sum()),
-    )
+    predictions = [column.codes(classes.place).astype(np.int16) for column in asked]
+    return classes, chosen, y, predictions or _predicted(aligned, columns, classes)
+
+
+def _refuse_other_rows(joined: Joined, rows: RunRows, columns: Columns) -> None:
+    """What a row is must not depend on the run: only one label, group and weight of it are used."""
+    rows.refuse_difference("label", columns.label, joined.y)
+    for attribute in joined.attributes:
+        rows.refuse_difference("group", attribute.name, attribute.codes)
+    if joined.weight is not None and columns.weight is not None:
+        rows.refuse_difference("weight", columns.weight, joined.weight)
 
 
 def _columns(aligned: Aligned, part: str, name: str) -> list[Column]:
@@ -131,15 +150,7 @@ def _predicted(aligned: Aligned, columns: Columns, classes: Coding) -> list[Code
     return [column.cast(pl.Int16).fill_null(-1).to_numpy() for column in made]
 
 
-def _runs(aligned: Aligned, columns: Columns) -> tuple[tuple[str, ...], Codes]:
-    if columns.run is None:
-        return (), np.zeros(aligned.frame.height, dtype=np.int16)
-    own = Column.of("run", columns.run, aligned.files[0], aligned.frame["run0"], parse=aligned.parse[0])
-    coding = code_runs(own)
-    return coding.names, own.codes(coding.place).astype(np.int16)
-
-
-def _attributes(aligned: Aligned, columns: Columns, kept: NDArray[np.bool_]) -> tuple[Attribute, ...]:
+def _attributes(aligned: Aligned, columns: Columns, kept: IntArray) -> tuple[Attribute, ...]:
     found = []
     for place, name in enumerate(columns.groups):
         series = aligned.frame[f"group{place}"]
@@ -149,8 +160,8 @@ def _attributes(aligned: Aligned, columns: Columns, kept: NDArray[np.bool_]) -> 
     return tuple(found)
 
 
-def _weight(aligned: Aligned, columns: Columns, kept: NDArray[np.bool_]) -> FloatArray | None:
+def _weight(aligned: Aligned, columns: Columns, kept: IntArray) -> FloatArray | None:
     if columns.weight is None:
         return None
-    weight: NDArray[Any] = aligned.frame["weight"].to_numpy()[kept]
+    weight: FloatArray = aligned.frame["weight"].to_numpy()[kept]
     return weight

@@ -68,7 +68,7 @@ def open_source(path: Path, columns: Columns) -> Source:
         raise InputError(f"there is no file {path}; check the path")
     if path.is_dir():
         raise InputError(f"{path} is a folder; name the files in it, such as {path / '*.parquet'}")
-    ending = next((end for end in (*SEPARATORS, *PARQUET) if path.name.lower().endswith(end)), None)
+    ending = _ending(path)
     if ending is None:
         readable = ", ".join((*SEPARATORS, *PARQUET))
         raise InputError(f"{path.name} is not of a kind that can be read; these are: {readable}")
@@ -81,6 +81,20 @@ def open_source(path: Path, columns: Columns) -> Source:
     if not source.is_text:
         check_types(source.schema, columns, source.name)
     return source
+
+
+def model_name(path: Path) -> str:
+    """What the model is called whose predictions are in the file: its name without the ending.
+
+    >>> [model_name(Path(name)) for name in ("a/resnet50.a1_in1k.csv", "pruned-0.45.TSV.gz", "preds")]
+    ['resnet50.a1_in1k', 'pruned-0.45', 'preds']
+    """
+    ending = _ending(path) or ""
+    return path.name[: len(path.name) - len(ending)] or path.name
+
+
+def _ending(path: Path) -> str | None:
+    return next((end for end in (*SEPARATORS, *PARQUET) if path.name.lower().endswith(end)), None)
 
 
 def _open_parquet(path: Path) -> Source:

@@ -18,6 +18,7 @@ WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]*)")  # not 007, which is a code and no n
 NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][+-]?[0-9]+)?")
 TRUTH = {"true": True, "false": False}
 NOT_AVAILABLE = {"na", "nan", "n/a", "null", "none", "<na>"}  # missing among numbers; may be a name in text
+RUNS_SHOWN = 5  # names of runs listed in a message
 
 Value = Any  # bool, int, float, str, a date or a time; None where the value is missing
 
