@@ -154,7 +154,7 @@ def compare_modules(
 
     if not isinstance(modules, Mapping):
         raise InputError('give the modules with their names, such as {"whole": model, "pruned": small}')
-    told = {name: predicted_classes(module, x, batch_size) for name, module in modules.items()}
+    told = {name: predicted_classes(module, x, batch_size, y_true) for name, module in modules.items()}
     return compare(y_true, told, groups, base, **options)
 
 

@@ -16,6 +16,7 @@ from evenhand.methods.taught import Teacher
 from evenhand.methods.terms import row_losses
 from evenhand.nets import NetSpec
 from evenhand.nets.resnet import CifarResNet
+from evenhand.nets.wrap import as_net
 from evenhand.train.own_net import OwnNet
 from evenhand.train.recipe import Recipe
 from evenhand.train.runs import Run
@@ -244,10 +245,27 @@ def bare(shape, outputs: int) -> nn.Module:
     return nn.Sequential(nn.Flatten(), nn.Linear(64, outputs))
 
 
+class Pair(nn.Module):
+    """Logits and what they are made of."""
+
+    def __init__(self, outputs: int) -> None:
+        super().__init__()
+        self.body, self.last = nn.Sequential(nn.Flatten(), nn.Linear(64, 5)), nn.Linear(5, outputs)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        features = self.body(x)
+        return self.last(features), features
+
+
+def with_features(shape, outputs: int) -> nn.Module:
+    return as_net(Pair(outputs), n_features=5)
+
+
 REFUSED = [
     ("at", NetSpec("mlp", widths=(8,)), "'at' compares feature maps .* no maps.*convnet"),
     ("fsp", NetSpec("convnet", widths=(4,)), "'fsp' compares two feature maps or more .* its maps are conv1"),
-    ("at", OwnNet(bare), "no maps"),
+    ("at", OwnNet(bare), "no maps; use a convolutional network .*, or kd$"),
+    ("fsp-kd", OwnNet(with_features), "no maps; use a convolutional network .*, or kd, pkt or sp$"),
     (
         "pkt",
         OwnNet(bare),
@@ -259,6 +277,14 @@ REFUSED = [
 @pytest.mark.parametrize(("key", "net", "told"), REFUSED)
 def test_networks_without_the_features_are_refused_before_training(key, net, told, task) -> None:
     with pytest.raises(InputError, match=told):
+        Trainer([Run(method_of(key))], [task], net, Recipe())
+
+
+@pytest.mark.parametrize(
+    ("keys", "net"), [(("kd",), OwnNet(bare)), (("kd", "pkt", "sp"), OwnNet(with_features))]
+)
+def test_the_methods_that_are_named_instead_take_the_network(keys, net, task) -> None:
+    for key in keys:
         Trainer([Run(method_of(key))], [task], net, Recipe())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 
 import numpy as np
@@ -13,6 +14,7 @@ import evenhand
 from evenhand.errors import InputError
 from evenhand.nets.int8 import Int8Weight
 from evenhand.nets.sparsity import sparsity
+from evenhand.train.compressed_files import load_compressed, save_compressed
 
 
 def small_net(seed: int = 0) -> nn.Sequential:
@@ -199,6 +201,95 @@ def test_calibration_inputs_may_come_with_labels():
 def test_calibration_inputs_that_cannot_be_read(given, told):
     with pytest.raises(InputError, match=told):
         evenhand.compress(small_net(), "int8", calibration=given)
+
+
+class Named(nn.Conv2d):
+    """A convolution under a name of one's own, with a method that its network asks for."""
+
+    def width(self) -> int:
+        return self.out_channels
+
+
+class OwnForward(nn.Linear):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return nn.functional.linear(x, self.weight - self.weight.mean(), self.bias)
+
+
+class OwnProduct(nn.Conv2d):
+    def _conv_forward(self, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
+        return super()._conv_forward(x, weight / weight.norm(), bias)
+
+
+def of_derived_layers(seed: int = 0) -> nn.Sequential:
+    torch.manual_seed(seed)
+    return nn.Sequential(
+        Named(3, 8, 3), nn.ReLU(), Named(8, 4, 3), OwnProduct(4, 4, 3), nn.Flatten(), OwnForward(16, 2)
+    ).eval()
+
+
+def test_a_layer_that_differs_by_its_class_alone_gets_eight_bits_and_one_with_its_own_forward_stays():
+    net = of_derived_layers()
+    plain = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Conv2d(8, 4, 3), *net[3:])
+    plain.load_state_dict(net.state_dict())
+    small, known = (evenhand.compress(each, "int8", calibration=X) for each in (net, plain))
+    assert [isinstance(part, Int8Weight) for part in small] == [True, False, True, False, False, False]
+    assert type(small[0]) is type(small[2])
+    assert isinstance(small[0], Named)
+    assert small[0].width() == 8
+    with torch.no_grad():
+        assert torch.equal(small(X), known(X)), "not what the layers they are derived from become"
+        assert not torch.equal(small(X), net(X))
+    assert type(net[0]) is Named
+    for own in (OwnForward(3, 2), nn.Sequential(OwnProduct(3, 2, 1))):
+        with pytest.raises(InputError, match="no Conv2d or Linear that has weights and torch's own forward"):
+            evenhand.compress(own, "int8")
+
+
+def test_derived_layers_in_eight_bits_are_copied_and_kept_in_every_kind_of_file(tmp_path):
+    small = evenhand.compress(of_derived_layers(), "int8", calibration=X)
+    torch.save(small, tmp_path / "whole.pt")
+    fresh = evenhand.compress(of_derived_layers(1), "int8")
+    fresh.load_state_dict(small.state_dict())
+    loaded = load_compressed(of_derived_layers(1), save_compressed(small, tmp_path / "small.npz"))
+    pickled = torch.load(tmp_path / "whole.pt", weights_only=False)
+    with torch.no_grad():
+        for again in (copy.deepcopy(small), fresh, loaded, pickled):
+            assert type(again[0]) is type(small[0])
+            assert torch.equal(again(X), small(X))
+
+
+def test_the_matrices_of_attention_stay_in_float():
+    small = evenhand.compress(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), "int8")
+    assert not isinstance(small.self_attn.out_proj, Int8Weight)
+    assert isinstance(small.linear1, Int8Weight)
+
+
+@pytest.mark.filterwarnings("ignore:Initializing zero-element tensors")
+def test_layers_without_weights_stay_as_they_are():
+    empty = nn.Sequential(nn.Linear(4, 0), nn.Linear(0, 2))
+    net, x = nn.Sequential(*empty, nn.Linear(2, 3)), torch.randn(5, 4)
+    small = evenhand.compress(net, "int8")
+    assert [isinstance(part, Int8Weight) for part in small] == [False, False, True]
+    assert small(x).shape == (5, 3)
+    with pytest.raises(InputError, match="no Conv2d or Linear that has weights"):
+        evenhand.compress(empty, "int8")
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit")
+@pytest.mark.parametrize("given", [{}, {"layers": ["3"]}, {"kind": "int8"}])
+def test_scripted_and_traced_modules_are_told_from_those_without_layers(given):
+    net = small_net().eval()
+    told = "a scripted or traced module, whose layers cannot be read; give the module that was scripted"
+    for closed in (torch.jit.script(net), torch.jit.trace(net, X)):
+        with pytest.raises(InputError, match=f"^the network is {told}"):
+            evenhand.compress(closed, **given)
+        inside = nn.Sequential(small_net(), closed)  # else a part would stay whole, and nobody be told
+        with pytest.raises(InputError, match=f"^the part '1' of the network is {told}"):
+            evenhand.compress(inside, **given)
+        assert sparsity(evenhand.compress(closed, "magnitude", 0.5)).total.zero_weights == 1068
+    scaled = nn.Sequential(torch.jit.script(nn.BatchNorm2d(3)), *small_net()).eval()  # without a matrix
+    given = {"layers": ["4"]} if "layers" in given else given
+    assert not torch.equal(evenhand.compress(scaled, **given)(X), scaled(X))
 
 
 def test_shares_and_names_as_people_write_them():

@@ -191,8 +191,10 @@ def test_equal_sizes_do_not_change_the_number_and_something_is_always_left():
 
 def test_what_cannot_be_pruned_is_told():
     mlp = NetSpec("mlp").build((4,), 2)
-    with pytest.raises(InputError, match=r"MLP has no 3x3 convolution .* kind='magnitude'"):
-        filter_masks(mlp, 0.5)
+    with pytest.raises(InputError, match=r"MLP has no 3x3 .* kind='magnitude' .* magnitude_masks\)$"):
+        filter_masks(mlp, 0.5)  # and no convolution that could be named
+    with pytest.raises(InputError, match=r"magnitude_masks\), or name some .* layers=\['0'\]$"):
+        filter_masks(nn.Sequential(nn.Conv2d(1, 4, 3), nn.Conv2d(4, 4, 1)), 0.5)
     net = NetSpec("convnet", widths=(4, 8)).build((3, 8, 8), 2)
     with pytest.raises(InputError, match=r"no convolution 'convolution.1'; did you mean 'convolutions.1'"):
         filter_masks(net, 0.5, ["convolution.1"])

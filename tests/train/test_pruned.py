@@ -365,12 +365,14 @@ def test_a_method_without_a_rule_of_its_own_has_none_when_it_is_pruned():
         ({"share": 1.5}, "'share' of 'prune.erm' must be a number of at least 0.0 and at most 1.0"),
         ({"every": 0}, "'every' of 'prune.erm' must be a whole number of at least 1"),
         ({"kind": "filters"}, "'kind' of 'prune.erm' must be one of filter, magnitude"),
-        ({}, "MLP has no 3x3 convolution after its first one"),
+        ({}, "'prune.erm' prunes filters of 3x3 .* this network has none; give the method kind='magnitude'"),
     ],
 )
 def test_what_cannot_be_pruned_is_refused_before_training(kit, given, told):
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=told) as refused:
         kit.trainer(kit.task(), [0], replace(method_of("prune+erm"), **given))
+    assert "layers" not in str(refused.value)  # which no method has
+    kit.trainer(kit.task(), [0], method_of("prune+erm", kind="magnitude"))  # what is advised works
 
 
 def test_a_form_that_is_stacked_in_its_place_is_pruned_too():

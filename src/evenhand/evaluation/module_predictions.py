@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from evenhand.arrays import IntArray
 from evenhand.errors import InputError
+from evenhand.evaluation.checks import column
+from evenhand.evaluation.module_outputs import class_codes, read_batch
+from evenhand.levels import code_values
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
 
-def predicted_classes(module: nn.Module, x: Tensor, batch_size: int = 512) -> IntArray:
+def predicted_classes(
+    module: nn.Module, x: Tensor, batch_size: int = 512, y_true: object | None = None
+) -> IntArray:
     """The class of the largest output for every row of `x`; with one output, 1 where it is above 0.
 
     The module is put at rest (`eval`) for the time of the call, runs where its parameters are and in their
-    precision, and may return logits or a tuple that begins with them. NaN and no rows at all are refused.
+    precision, and may return logits or a tuple that begins with them; whole numbers, one a row, are class
+    codes. NaN, no rows at all, and single numbers that look like probabilities are refused; so is one output
+    where the labels, if given, have more than two classes.
 
     >>> import torch
     >>> predicted_classes(torch.nn.Identity(), torch.tensor([[0.1, 0.9], [2.0, 1.0]])).tolist()
@@ -26,25 +33,47 @@ def predicted_classes(module: nn.Module, x: Tensor, batch_size: int = 512) -> In
     import torch
 
     _check(module, batch_size)
-    x = _rows(x)
+    n_classes, x = _class_count(y_true), _rows(x)
     learning = [part for part in module.modules() if part.training]
     module.eval()
     try:
         with torch.no_grad():
-            parts = [_classes(_asked(module, rows), len(rows)) for rows in torch.split(x, batch_size)]
+            batches = torch.split(x, int(batch_size))
+            told = torch.cat([read_batch(_asked(module, rows), len(rows)) for rows in batches])
     finally:
         for part in learning:  # some may have been at rest before
             part.training = True
-    return np.concatenate(parts)
+    return class_codes(told, n_classes)
 
 
-def _check(module: object, batch_size: int) -> None:
+def _check(module: object, batch_size: object) -> None:
     from torch import nn
 
     if not isinstance(module, nn.Module):
         raise InputError(f"a torch module is asked for predictions, not {type(module).__name__}")
-    if batch_size < 1:
-        raise InputError(f"'batch_size' must be at least 1, not {batch_size}")
+    if isinstance(batch_size, bool) or not isinstance(batch_size, Integral) or batch_size < 1:
+        raise InputError(f"'batch_size' must be at least 1 and a whole number, not {batch_size!r}")
+    if any(value.is_meta for value in (*module.parameters(), *module.buffers())):
+        raise InputError(
+            f"a module ({type(module).__name__}) is on the device 'meta', where weights have no values; give "
+            "it its weights first: module.to_empty(device='cpu'), then load_state_dict"
+        )
+
+
+def _class_count(y_true: object | None) -> int | None:
+    """How many classes the labels have; None where nobody said, or where `compare` refuses their shape."""
+    if y_true is None or isinstance(y_true, Iterator):  # an iterator is read once, and not here
+        return None
+    values = column(y_true, "labels")
+    if values.ndim != 1:
+        return None
+    names, _ = code_values(values, None, "labels", unknown=None)
+    if values.dtype.kind in "US" or any(isinstance(value, str) for value in values.tolist()):
+        raise InputError(
+            f"labels hold text (like {names[-1]!r}), and modules answer with class codes; give the place of "
+            "each label's class among the outputs, such as [names.index(label) for label in labels]"
+        )
+    return len(names)
 
 
 def _rows(x: Any) -> Tensor:
@@ -72,15 +101,22 @@ def _asked(module: nn.Module, rows: Tensor) -> Any:
 
     try:
         return module(_as_read_by(module, rows))
-    except torch.OutOfMemoryError:
+    except (torch.OutOfMemoryError, InputError):
         raise
-    except RuntimeError as error:
+    except (RuntimeError, TypeError, ValueError, LookupError, AttributeError) as error:
         kind = str(rows.dtype).removeprefix("torch.")
-        told = next(iter(str(error).splitlines()), "")
+        told = next(iter(str(error).splitlines()), type(error).__name__)
         raise InputError(
             f"a module does not take inputs of the shape {tuple(rows.shape)} and type {kind}; give them as "
-            f"it was trained on them (torch says: {told})"
+            f"it was trained on them{_more(error)} (torch says: {told})"
         ) from error
+
+
+def _more(error: Exception) -> str:
+    """What else to do where a module of several arguments was called with the inputs alone."""
+    if isinstance(error, TypeError) and "argument" in str(error):
+        return ", and wrap a module that wants more than x in one whose forward(self, x) calls it"
+    return ""
 
 
 def _as_read_by(module: nn.Module, rows: Tensor) -> Tensor:
@@ -90,17 +126,3 @@ def _as_read_by(module: nn.Module, rows: Tensor) -> Tensor:
     if own is None:
         return rows
     return rows.to(own.device, own.dtype) if rows.is_floating_point() else rows.to(own.device)
-
-
-def _classes(out: Any, n: int) -> IntArray:
-    logits = out[0] if isinstance(out, tuple) else out
-    shape = tuple(getattr(logits, "shape", ()))
-    if len(shape) not in (1, 2) or shape[0] != n or 0 in shape:
-        raise InputError(f"a module must give one row of logits for each input, not {shape} for {n} inputs")
-    if unknown := int(logits.isnan().reshape(n, -1).any(1).sum()):
-        raise InputError(
-            f"a module gives NaN for {unknown} of {n} inputs, which is no class; look at its weights"
-        )
-    if logits.ndim == 1 or logits.shape[1] == 1:
-        return np.asarray((logits.reshape(-1) > 0).cpu().numpy(), dtype=np.int64)
-    return np.asarray(logits.argmax(dim=1).cpu().numpy(), dtype=np.int64)

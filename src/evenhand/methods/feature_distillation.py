@@ -119,21 +119,27 @@ class FeatureDistillation(Distillation):
         chosen = named or self.usual(points, maps)
         for name in chosen:
             checked_split(name, points)
-        least = 2 if self.pairs else 1
-        if self.needs.maps and (len(chosen) < least or not set(chosen) <= set(maps)):
-            wanted = "two feature maps or more" if self.pairs else "feature maps"
-            has = f"its maps are {', '.join(maps)}" if maps else "it has no maps"
-            raise InputError(
-                f"the method '{self.key}' compares {wanted} of a network, and {has}; use a convolutional "
-                "network (convnet, resnet32x4, cifar-resnet18), or kd, pkt or sp"
-            )
+        if self.needs.maps and (len(chosen) < 1 + self.pairs or not set(chosen) <= set(maps)):
+            raise InputError(self._no_maps(maps, "kd, pkt or sp" if points else "kd"))
         return chosen
+
+    def _no_maps(self, maps: tuple[str, ...], others: str) -> str:
+        """What is compared, what the network has, and the methods that it can be trained by instead."""
+        wanted = "two feature maps or more" if self.pairs else "feature maps"
+        has = f"its maps are {', '.join(maps)}" if maps else "it has no maps"
+        return (
+            f"the method '{self.key}' compares {wanted} of a network, and {has}; use a convolutional "
+            f"network (convnet, resnet32x4, cifar-resnet18), or {others}"
+        )
 
     def check_model(self, model: nn.Module) -> None:
         """Refuse a network without the points that are compared."""
-        points = tuple(getattr(model, "splits", ()))
-        self.taps(points, tuple(getattr(model, "maps", ())))
-        if not points and not getattr(model, "n_features", 0):
+        points, maps = tuple(getattr(model, "splits", ())), tuple(getattr(model, "maps", ()))
+        told = bool(getattr(model, "n_features", 0))  # by a network of one's own, which has no points
+        if self.needs.maps and told and not maps:
+            raise InputError(self._no_maps(maps, "kd, pkt or sp"))
+        self.taps(points, maps)
+        if not points and not told:
             raise InputError(
                 f"the method '{self.key}' compares features, and this network gives none; return (logits, "
                 "features) and wrap it by as_net(module, n_features=...), or use kd"

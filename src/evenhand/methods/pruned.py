@@ -25,6 +25,7 @@ from evenhand.methods.fields import choice, number
 from evenhand.methods.nets import Nets
 from evenhand.methods.problem import Problem
 from evenhand.methods.pruned_state import masks_in, own_forms, with_masks, without_masks
+from evenhand.nets.prunable import usual_layers
 from evenhand.nets.pruning import KINDS, agp, masked, masks_of
 from evenhand.nets.smallest import exact, nearest
 from evenhand.records import Batch, EpochStart, Out, Phase, State
@@ -154,4 +155,10 @@ class Pruning(Method):
     def check_model(self, model: nn.Module) -> None:
         """Refuse a network that has nothing of the kind to prune."""
         super().check_model(model)
+        if self.kind == "filter" and not usual_layers(model):
+            raise InputError(
+                f"the method '{self.key}' prunes filters of 3x3 convolutions after the first convolution, of "
+                "which this network has none; give the method kind='magnitude' (evenhand train: --set "
+                "kind=magnitude), which prunes single weights, or choose a convolutional network"
+            )
         masks_of(self.kind, model, 0.0)

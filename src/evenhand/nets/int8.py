@@ -17,12 +17,14 @@ from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
+from torch.nn.modules.linear import NonDynamicallyQuantizableLinear
 
 from evenhand.errors import InputError
 from evenhand.nets.convnet import ConvNet
-from evenhand.nets.int8_calibration import calibrate
+from evenhand.nets.int8_calibration import calibrate, steps, weight_scales
 from evenhand.nets.layers import Linear
 from evenhand.nets.plain_copy import in_evaluation
+from evenhand.nets.prunable import refuse_scripted
 
 LOW, HIGH = 0, 255  # of inputs; zero is among them, since a padded image has zeros
 
@@ -79,9 +81,34 @@ class Int8Linear(Int8Weight, Linear):  # type: ignore[misc]
         return super().columns(self.rounded(x))
 
 
-FORMS: dict[type[nn.Module], type[Int8Weight]] = {
+FORMS: dict[type[nn.Module], type[Int8Weight]] = {  # and those of classes derived from these, once met
     nn.Conv2d: Int8Conv2d, nn.Linear: Int8TorchLinear, Linear: Int8Linear,
 }  # fmt: skip
+CALLED_BY = ("__call__", "forward", "_conv_forward", "columns")  # what a layer makes of its inputs
+
+
+def _form(kind: type[nn.Module]) -> type[Int8Weight] | None:
+    """What a layer of this class becomes; a derived class only where it is called as the one it comes from.
+
+    A forward of its own may do anything with the weights. Attention's output matrix is never called:
+    attention reads its weights, so that its inputs would not be rounded.
+    """
+    parent = next((each for each in FORMS if issubclass(kind, each)), None)
+    if kind in FORMS or parent is None or kind is NonDynamicallyQuantizableLinear:
+        return FORMS.get(kind)
+    if any(getattr(kind, name, None) is not getattr(parent, name, None) for name in CALLED_BY):
+        return None
+    FORMS[kind] = type(f"Int8{kind.__name__}", (FORMS[parent], kind), {"__reduce__": _reduced})
+    return FORMS[kind]
+
+
+def _reduced(layer: Any) -> tuple[Any, ...]:
+    """For a pickle, which finds classes by name: one made here has none, and is made again."""
+    return _blank, (type(layer).__bases__[1],), layer.__getstate__()
+
+
+def _blank(kind: type[nn.Module]) -> Any:
+    return object.__new__(cast(type, _form(kind)))
 
 
 def int8_names(module: nn.Module) -> list[str]:
@@ -90,12 +117,20 @@ def int8_names(module: nn.Module) -> list[str]:
     >>> int8_names(nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.Flatten(), nn.Linear(2, 2)))
     ['0', '3']
     """
-    found = [name for name, part in module.named_modules() if type(part) in FORMS]
+    refuse_scripted(module)
+    found = [name for name, part in module.named_modules() if _can_become_int8(part)]
     if not found:
         raise InputError(
-            f"the network {type(module).__name__} has no Conv2d or Linear, so nothing is made int8"
+            f"the network {type(module).__name__} has no Conv2d or Linear that has weights and torch's own "
+            "forward, so nothing is made int8"
         )
     return found
+
+
+def _can_become_int8(part: nn.Module) -> bool:
+    """Whether it is such a layer; one without inputs or outputs has no weights to find a scale for."""
+    own = dict(part.named_parameters(recurse=False))
+    return _form(type(part)) is not None and "weight" in own and own["weight"].numel() > 0
 
 
 @torch.no_grad()
@@ -115,8 +150,8 @@ def to_int8(module: nn.Module, calibration: Tensor | Iterable[Any] | None = None
     weights = {name: cast(Tensor, parts[name].weight).detach() for name in names}
     layers = int8_layers(module, names)
     for name, layer in layers.items():
-        layer.weight_scale.copy_(_weight_scales(weights[name]))
-        layer.weight_int8.copy_(_steps(weights[name], layer.weight_scale))
+        layer.weight_scale.copy_(weight_scales(weights[name]))
+        layer.weight_int8.copy_(steps(weights[name], layer.weight_scale))
     if calibration is not None:
         with in_evaluation(module):
             calibrate(module, list(layers.values()), calibration)
@@ -130,7 +165,7 @@ def int8_layers(
     ready = set(calibrated)
     parts, found = dict(module.named_modules()), {}
     for name in names:
-        if type(parts.get(name)) not in FORMS:
+        if name not in parts or not _can_become_int8(parts[name]):
             raise InputError(
                 f"the network has no layer {name!r} that can be made int8; build the same network"
             )
@@ -153,7 +188,7 @@ def _call_the_layers(part: nn.Module) -> None:
 def _become_int8(layer: nn.Module, calibrated: bool) -> Int8Weight:
     """The layer itself, as another class: whoever holds it, or calls it in another way, need not know."""
     weight = cast(Tensor, layer._parameters.pop("weight")).detach()
-    layer.__class__ = FORMS[type(layer)]
+    layer.__class__ = cast(type[Int8Weight], _form(type(layer)))
     made = cast(Int8Weight, layer)
     made.register_buffer("weight_int8", torch.zeros_like(weight, dtype=torch.int8))
     made.register_buffer("weight_scale", weight.new_ones(len(weight)))
@@ -161,19 +196,3 @@ def _become_int8(layer: nn.Module, calibrated: bool) -> Int8Weight:
     made.register_buffer("input_zero", torch.zeros((), dtype=torch.int32, device=weight.device))
     made.calibrated, made.observer = calibrated, None
     return made
-
-
-def _weight_scales(weight: Tensor) -> Tensor:
-    """A scale for each output, by torch's observer of the smallest and largest weight."""
-    from torch.ao.quantization import PerChannelMinMaxObserver
-
-    observer = PerChannelMinMaxObserver(dtype=torch.qint8, qscheme=torch.per_channel_symmetric)
-    observer.to(weight.device)(weight)
-    return cast(Tensor, observer.calculate_qparams()[0])
-
-
-def _steps(weight: Tensor, scales: Tensor) -> Tensor:
-    """Weights as whole numbers of their scale, as torch rounds them."""
-    zeros, scales = torch.zeros_like(scales, dtype=torch.int32), scales.to(torch.float32)
-    found = torch.fake_quantize_per_channel_affine(weight.to(torch.float32), scales, zeros, 0, -128, 127)
-    return (found / scales.view(-1, *[1] * (weight.dim() - 1))).round()

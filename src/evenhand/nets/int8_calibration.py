@@ -1,4 +1,4 @@
-"""Calibration: between which numbers the inputs of each layer lie, by torch's histograms."""
+"""The scales of eight bits, by torch's observers: of weights by their extremes, of inputs by calibration."""
 
 from __future__ import annotations
 
@@ -14,6 +14,22 @@ if TYPE_CHECKING:
     from evenhand.nets.int8 import Int8Weight
 
 WANTED = "give a batch of inputs as the network reads them, or an iterable of such batches"
+
+
+def weight_scales(weight: Tensor) -> Tensor:
+    """A scale for each output, by torch's observer of the smallest and largest weight."""
+    from torch.ao.quantization import PerChannelMinMaxObserver
+
+    observer = PerChannelMinMaxObserver(dtype=torch.qint8, qscheme=torch.per_channel_symmetric)
+    observer.to(weight.device)(weight)
+    return cast(Tensor, observer.calculate_qparams()[0])
+
+
+def steps(weight: Tensor, scales: Tensor) -> Tensor:
+    """Weights as whole numbers of their scale, as torch rounds them."""
+    zeros, scales = torch.zeros_like(scales, dtype=torch.int32), scales.to(torch.float32)
+    found = torch.fake_quantize_per_channel_affine(weight.to(torch.float32), scales, zeros, 0, -128, 127)
+    return (found / scales.view(-1, *[1] * (weight.dim() - 1))).round()
 
 
 def calibrate(module: nn.Module, layers: Sequence[Int8Weight], calibration: Tensor | Iterable[Any]) -> None:

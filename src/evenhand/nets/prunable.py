@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torch import Tensor, nn
+from torch.jit import ScriptModule
 from torch.nn.modules.conv import _ConvNd
 
 from evenhand.errors import InputError
@@ -28,6 +29,7 @@ def filter_layers(module: nn.Module, layers: Sequence[str] | None = None) -> dic
     >>> len(filter_layers(net)), filter_layers(net, ["stages.0.0.conv2"])["stages.0.0.conv2"]
     (16, ('stages.0.0.conv2.weight', 'stages.0.0.norm2.weight', 'stages.0.0.norm2.bias'))
     """
+    refuse_scripted(module)
     refuse_made_weights(module)
     known, norms, found = _first_names(module), following_norms(module), {}
     for name in _chosen(module, layers):
@@ -40,21 +42,46 @@ def filter_layers(module: nn.Module, layers: Sequence[str] | None = None) -> dic
 
 
 def _chosen(module: nn.Module, layers: Sequence[str] | None) -> list[str]:
-    """The convolutions named, or all of 3x3 but the first convolution."""
-    convolutions = {name: part for name, part in module.named_modules() if isinstance(part, nn.Conv2d)}
-    if layers is None:
-        chosen = [name for name in list(convolutions)[1:] if convolutions[name].kernel_size == (3, 3)]
-    else:
-        named = [layers] if isinstance(layers, str) else layers
-        chosen = [_checked(name, list(convolutions)) for name in named]
+    """The convolutions named, or the usual ones."""
+    every = _convolutions(module)
+    if layers is not None:
+        chosen = [_checked(name, list(every)) for name in ([layers] if isinstance(layers, str) else layers)]
         if not chosen:
             raise InputError("'layers' names no convolution; leave it out for all 3x3 ones but the first")
-    if not chosen:
-        raise InputError(
-            f"the network {type(module).__name__} has no 3x3 convolution after its first one, so there is no "
-            "filter to prune; use kind='magnitude', or name the convolutions (layers=...)"
-        )
-    return chosen
+        return chosen
+    if usual := usual_layers(module):
+        return usual
+    named = f", or name some of its convolutions, as in layers={list(every)[:1]}" if every else ""
+    raise InputError(
+        f"the network {type(module).__name__} has no 3x3 convolution after its first one, so there is no "
+        f"filter to prune; use kind='magnitude' (in a loop of your own, magnitude_masks){named}"
+    )
+
+
+def usual_layers(module: nn.Module) -> list[str]:
+    """The convolutions that lose filters unless others are named: all of 3x3 but the first convolution.
+
+    >>> usual_layers(nn.Sequential(nn.Conv2d(1, 4, 3), nn.Conv2d(4, 4, 3), nn.Conv2d(4, 4, 1)))
+    ['1']
+    """
+    found = _convolutions(module)
+    return [name for name in list(found)[1:] if found[name].kernel_size == (3, 3)]
+
+
+def _convolutions(module: nn.Module) -> dict[str, nn.Conv2d]:
+    return {name: part for name, part in module.named_modules() if isinstance(part, nn.Conv2d)}
+
+
+def refuse_scripted(module: nn.Module) -> None:
+    """Where layers are told by their class, which TorchScript hides: they would be passed by in silence."""
+    for name, part in module.named_modules():
+        weighs = not name or any(value.dim() > 1 for value in part.parameters())
+        if weighs and isinstance(part, ScriptModule):
+            what = f"the part {name!r} of the network" if name else "the network"
+            raise InputError(
+                f"{what} is a scripted or traced module, whose layers cannot be read; give the module that "
+                "was scripted or traced"
+            )
 
 
 def _first_names(module: nn.Module) -> dict[str, str]:
