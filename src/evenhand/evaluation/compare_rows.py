@@ -22,6 +22,7 @@ from evenhand.evaluation.differences import (
     paired,
     within,
 )
+from evenhand.evaluation.heaviest_class import heaviest
 from evenhand.evaluation.joint import Joint
 from evenhand.evaluation.notes import words_on_foreign
 from evenhand.evaluation.options import Options, chosen_metrics
@@ -87,10 +88,17 @@ def compare_rows(rows: Rows, base: str, options: Options) -> Comparison:
         _group_values(margins, rows, sizes) if rows.group_names else None,
         differences,
         _cie(rows, base, others),
-        (*rows.warnings, *_warnings(rows, pairs, sizes, options)),
+        (*rows.warnings, *_warnings(rows, pairs, sizes, options), *_few_rows(rows, whole, base, others)),
         datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         paid,
     )
+
+
+def _few_rows(rows: Rows, whole: Mapping[str, Margins], base: str, others: Sequence[str]) -> list[str]:
+    """Of each alternative whose CEV is made by a class of few errors, that it is."""
+    runs = _runs(rows, base)
+    found = {name: heaviest(whole[base], whole[name], rows.classes, runs) for name in others}
+    return [f"{name}: {told}" for name, told in found.items() if told]
 
 
 def _runs(rows: Rows, name: str) -> int:
