@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import t, ttest_rel
+from scipy.stats import spearmanr, t, ttest_rel
 from sklearn.metrics import confusion_matrix, top_k_accuracy_score
 
 from evenhand.errors import InputError
@@ -112,6 +112,28 @@ def test_a_twisted_model_is_singled_out_by_the_rule(task):
     assert (pair["worst"], pair["worst_high"]) == pytest.approx(
         (differences.mean(), differences.mean() + reach)
     )
+
+
+def test_agreement_among_models_of_about_the_best_accuracy_is_told_beside_the_rule():
+    rng = np.random.default_rng(0)
+    order = rng.random((5, 5))
+    far = np.array([0.9, 0.89, 0.88, 0.86, 0.3])  # the last model is far from all others
+    one, other = (np.stack([order + 0.01 * rng.random((5, 5)) for _ in range(3)]) for _ in range(2))
+    for table in (one, other):
+        table[:, :4, :4] = rng.random((3, 4, 4))  # among the others the order is chance
+        table[:, 4], table[:, :, 4] = 50 + 10 * order[4], 90 + 10 * order[:, 4]
+    tables = {part: {"cev": t, "sde": t, "accuracy_change": t}
+              for part, t in (("validation", one), ("test", other))}  # fmt: skip
+    whole, near = judging.agreement(tables, 0.0, 100), judging.among_near(tables, far)
+    assert near["models"] == 4
+    off = ~np.eye(4, dtype=bool)
+    wanted = [spearmanr(a[:4, :4][off], b[:4, :4][off]).statistic for a, b in zip(one, other, strict=True)]
+    assert near["cev"]["runs"] == pytest.approx(wanted)
+    assert near["cev"]["rho"] < whole["cev"]["rho"]
+    assert judging.among_near(tables, np.array([0.9, 0.8, 0.7, 0.6, 0.5])) is None
+    told = words.agreement({"agreement": {**whole, "near": near}, "classes": 100})
+    assert "Among the 4 models within 0.05 of the best top-1, which the rule does not ask: rho of CEV" in told
+    assert "Among" not in words.agreement({"agreement": {**whole, "near": None}, "classes": 100})
 
 
 def test_a_lower_recall_that_may_be_chance_is_told():

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenhand.evaluation.model_selection.layout import MANY_CLASSES
+from evenhand.evaluation.model_selection.words import near_words
 from evenhand.report.numbers import number
 
 Json = Mapping[str, Any]
@@ -58,7 +59,8 @@ def _agreement(task: Json) -> dict[str, str]:
         ),
         "interval": "; ".join(_ends(found[key]) for key in keys),
         "note": f"{found['left_out']:.0%} of the classes are left out of a cell on average: a base rate is 0."
-        + (few if classes < MANY_CLASSES else ""),
+        + (few if classes < MANY_CLASSES else "")
+        + near_words(found.get("near")),
     }
 
 

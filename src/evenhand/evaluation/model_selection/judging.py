@@ -95,6 +95,22 @@ def agreement(
     return found | {"verdict": _of_agreement(found, left_out, classes)}
 
 
+def among_near(tables: Mapping[str, Mapping[str, FloatArray]], top1: FloatArray) -> dict[str, Any] | None:
+    """How alike the order is among models of about the best top-1 alone; None where there are too few.
+
+    Of models that are far apart in accuracy the order of cells is easily the same in any two sets of rows.
+    """
+    near = np.flatnonzero(top1 >= top1.max() - layout.NEAR - ROUNDING)
+    if len(near) < layout.LEAST_NEAR:
+        return None
+    part = {
+        name: {key: np.asarray(own[key])[:, near][:, :, near] for key in METRICS}
+        for name, own in tables.items()
+    }
+    found = agreement(part, 0.0, 0)
+    return {"models": len(near), **{key: found[key] for key in METRICS if key in found}}
+
+
 def _of_agreement(found: Json, left_out: float, classes: int) -> str:
     if classes < layout.MANY_CLASSES:
         return UNTOLD

@@ -13,6 +13,7 @@ SIMILAR_ACCURACY, SIMILAR_SIZE = 0.01, 1.5  # largest difference of top-1, large
 ALPHA, CONFIDENCE = 0.05, 0.95
 MANY_CLASSES = 100
 AGREEING = 0.7  # the rank correlation between two sets of rows that a metric must reach
+NEAR, LEAST_NEAR = 0.05, 4  # top-1 from the best, and models: their agreement is told beside the rule
 FEW_LEFT_OUT, MOST_LEFT_OUT = 0.1, 0.5  # shares of the classes
 MATRICES = {
     "accuracy_change": "change of top-1 from row to column",

@@ -40,6 +40,7 @@ def of_zoo(zoo: Zoo) -> dict[str, Any]:
     pairs = judging.similar_pairs(models, tables[SHOWN], base)
     left_out = tables[SHOWN]["skipped"].mean() / len(zoo.classes)
     agreement = judging.agreement(tables, float(left_out), len(zoo.classes))
+    agreement["near"] = judging.among_near(tables, top1[order].mean(axis=1))
     return {
         "task": zoo.task, "classes": len(zoo.classes), "seeds": list(zoo.seeds), "inputs": list(zoo.inputs),
         "left_out_models": list(zoo.left_out), "models": models, "base": base,

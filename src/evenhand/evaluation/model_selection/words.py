@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evenhand.evaluation.model_selection.layout import DOES_NOT, HOLDS, MANY_CLASSES, UNTOLD
+from evenhand.evaluation.model_selection.layout import DOES_NOT, HOLDS, MANY_CLASSES, NEAR, UNTOLD
 from evenhand.report.numbers import interval, number
 
 Json = Mapping[str, Any]
@@ -54,16 +54,32 @@ def _shown(found: Json) -> str:
 def agreement(task: Json) -> str:
     """S2.8."""
     found = task["agreement"]
-    told = [
-        f"rho of {key.upper()} {number(found[key]['rho'], 2)} ({_ends(found[key])})"
-        for key in ("cev", "sde")
-        if found.get(key)
-    ]
+    told = _rhos(found)
     few = f" With {task['classes']} classes the rule, which asks for {MANY_CLASSES}, does not speak."
     return (
         f"**Claim S2.8 {VERDICTS[found['verdict']]}**. Validation against test rows: "
         f"{', '.join(told) or 'there are no validation rows'}; {found['left_out']:.0%} of the classes are "
         f"left out of a cell on average.{few if task['classes'] < MANY_CLASSES else ''}"
+        f"{near_words(found.get('near'))}"
+    )
+
+
+def _rhos(found: Json) -> list[str]:
+    return [
+        f"rho of {key.upper()} {number(found[key]['rho'], 2)} ({_ends(found[key])})"
+        for key in ("cev", "sde")
+        if found.get(key)
+    ]
+
+
+def near_words(found: Json | None) -> str:
+    """The same among models of about the best accuracy: those that one would choose among."""
+    if not found or not found.get("cev"):
+        return ""
+    told = ", ".join(_rhos(found))
+    return (
+        f" Among the {found['models']} models within {number(NEAR, 2)} of the best top-1, which the rule "
+        f"does not ask: {told}."
     )
 
 
