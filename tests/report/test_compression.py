@@ -1,6 +1,7 @@
 """The page of compression studies: text between markers, tables, figures, pictures, and one HTML file."""
 
 import base64
+import copy
 import csv
 import io
 import json
@@ -14,6 +15,7 @@ import pytest
 from markupsafe import escape
 
 from evenhand.evaluation.compression import compute, together
+from evenhand.evaluation.compression.exemplars import shareable, to_publish
 from evenhand.evaluation.compression.study import paper
 from evenhand.report.bitmap import png_bytes
 from evenhand.report.compression import render
@@ -183,3 +185,38 @@ def test_a_png_is_read_back_by_others():
     assert np.array_equal(np.asarray(image.open(io.BytesIO(png_bytes(pixels)))), pixels)
     with pytest.raises(ValueError, match="height, width, 3"):
         png_bytes(pixels[..., :2])
+
+
+def test_pictures_that_are_not_ours_are_on_no_published_page(body, tmp_path):
+    """Digits are in the package; photographs of others stay with whoever has them."""
+    assert all(sheet["shareable"] for study in body["studies"] for problem in study["problems"]
+               for sheet in problem["sheets"])  # fmt: skip
+    assert to_publish(body) == body
+    theirs = copy.deepcopy(body)
+    for sheet in theirs["studies"][0]["problems"][0]["sheets"]:
+        sheet["shareable"] = False
+    page = tmp_path / "page.md"
+    page.write_text(f"{BEGIN}\n{END}\n", encoding="utf-8")
+    public = to_publish(theirs)
+    written = write_page(public, page, tmp_path / "results")
+    assert ".png" not in {path.suffix for path in written}
+    text = page.read_text(encoding="utf-8")
+    assert "The pictures are not ours to pass on" in text
+    assert "1. " in text.split("not ours to pass on")[1]  # their labels are told all the same
+    assert "iVBOR" not in json.dumps(public)
+    html = render(public)
+    assert "data:image/png" not in html
+    assert "The pictures are not ours to pass on" in html
+    assert "data:image/png" in render(theirs)  # for whoever has the data
+    assert "not ours to pass on" not in render(theirs)
+
+
+@pytest.mark.parametrize("name", ["mnist", "mnist-under", "faces", "hair-colour"])
+def test_pictures_that_the_package_has_or_draws_may_be_passed_on(name):
+    assert shareable(name, {"source": "faces"})
+
+
+@pytest.mark.parametrize("name", ["cifar10", "cifar10-under", "fairface", "celeba", "mine"])
+def test_pictures_of_others_may_not(name):
+    assert not shareable(name, {})
+    assert not shareable("hair-colour", {"source": "celeba"})

@@ -81,14 +81,19 @@ def write_asked(
     write_page: Callable[[Body, Path, Path], list[Path]],
     render: Callable[[Body], str],
     inside: Inside,
+    public: Callable[[Body], Body] | None = None,
 ) -> list[Path]:
-    """Write the page, with its files beside it unless `--out` says where, and the HTML, as asked for."""
+    """Write the page, with its files beside it unless `--out` says where, and the HTML, as asked for.
+
+    `public` leaves out of the page and its files what is not to be passed on.
+    """
     from evenhand.report.marked_page import written
 
     found: list[Path] = []
     if chosen.page:
         folder = chosen.out or chosen.page.with_suffix("")
-        found += write_page(body, chosen.page, folder) + publish_studies(body, folder, inside)
+        shared = public(body) if public else body
+        found += write_page(shared, chosen.page, folder) + publish_studies(shared, folder, inside)
     if chosen.html:
         found.append(written(chosen.html, render(body)))
     return found

@@ -9,7 +9,7 @@ from evenhand.report import page
 from evenhand.report.claims_words import in_brief
 from evenhand.report.compression_figures import for_page
 from evenhand.report.compression_paid import page_tables
-from evenhand.report.compression_sheets import sheet_tiles
+from evenhand.report.compression_sheets import UNSHOWN, sheet_tiles
 from evenhand.report.compression_tables import (
     beside_table,
     claims_table,
@@ -46,7 +46,8 @@ def render(body: Json) -> str:
 
 def _study(study: Json) -> dict[str, Any]:
     """One study as the template takes it."""
-    sheets = [(problem, sheet) for problem in study["problems"] for sheet in problem["sheets"]]
+    every = [(problem, sheet) for problem in study["problems"] for sheet in problem["sheets"]]
+    sheets = [(problem, sheet) for problem, sheet in every if sheet["png"]]
     problems = [(problem, level) for problem in study["problems"] for level in problem["levels"]]
     return {
         "name": study["name"], "about": study["title"], "sentences": sentences(study),
@@ -55,6 +56,7 @@ def _study(study: Json) -> dict[str, Any]:
         "tables": [told(table_1(study, *at)) for at in problems], "figures": for_page(study),
         "paid": [told(table) for at in problems for table in page_tables(study, *at)],
         "sheets": [sheet_tiles(study, one, sheet, number) for number, (one, sheet) in enumerate(sheets)],
+        "unshown": UNSHOWN.replace("`", "") if len(sheets) < len(every) else "",
         "runs": [told(runs_view(study, problem)) for problem in study["problems"]],
         "noise": told(noise_table(study)), "square": told(square_table(study)),
     }  # fmt: skip

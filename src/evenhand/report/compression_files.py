@@ -33,11 +33,11 @@ def write_page(body: Json, page: Path, folder: Path) -> list[Path]:
 
 
 def write_sheets(body: Json, folder: Path) -> list[Path]:
-    """The pictures of exemplars as PNG files."""
+    """The pictures of exemplars as PNG files; of data that may not be passed on there are none."""
     found = []
     for study in body["studies"]:
         for problem in study["problems"]:
-            for sheet in problem["sheets"]:
+            for sheet in (one for one in problem["sheets"] if one["png"]):
                 path = folder / study["name"] / sheet_file(study, problem, sheet)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(base64.b64decode(sheet["png"]))

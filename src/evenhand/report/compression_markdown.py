@@ -8,6 +8,7 @@ from typing import Any
 from evenhand.report.compression_figures import apart_title, drawn_apart, title_of
 from evenhand.report.compression_names import file_of, where
 from evenhand.report.compression_paid import page_tables
+from evenhand.report.compression_sheets import UNSHOWN
 from evenhand.report.compression_tables import (
     beside_table,
     claims_table,
@@ -81,9 +82,10 @@ def _exemplars(study: Json, problem: Json, link: Link) -> list[str]:
     ]
     for sheet in problem["sheets"]:
         name = sheet_file(study, problem, sheet)
-        shown = f"{len(sheet['rows'])} of {sheet['count']:,} exemplars"
-        told = f"{shown} of {sheet['method']} {sheet['level']}".strip()
-        parts += [f"![{escaped(told)}]({link(study, name)})", _labels(sheet)]
+        number = f"{len(sheet['rows'])} of {sheet['count']:,} exemplars"
+        told = f"{number} of {sheet['method']} {sheet['level']}".strip()
+        shown = f"![{escaped(told)}]({link(study, name)})" if sheet["png"] else f"{escaped(told)}. {UNSHOWN}"
+        parts += [shown, _labels(sheet)]
     return parts
 
 

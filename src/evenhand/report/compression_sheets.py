@@ -24,6 +24,12 @@ def sheet_tiles(study: Json, problem: Json, sheet: Json, number: int) -> dict[st
     }  # fmt: skip
 
 
+UNSHOWN = (
+    "The pictures are not ours to pass on: who has the data sees them on the page that `evenhand study run` "
+    "and `evenhand study report` write."
+)
+
+
 def windows(width: int, height: int, columns: int, count: int) -> list[str]:
     """The view box of every picture of a sheet, line by line.
 

@@ -2,8 +2,9 @@
 
 `--html` writes everything as one self-contained page, the pictures of exemplars inside. `--page` writes what
 the studies say between the markers of a page, and its tables, figures and pictures into `--out` (a folder for
-each study in it; beside the page, of its name, unless given), with a study.json of each, pictures inside; a
-folder that holds one can be given in place of a store.
+each study in it; beside the page, of its name, unless given), with a study.json of each; a folder that holds
+one can be given in place of a store. Pictures of data that is neither in the package nor made by it are on
+the page of `--html` alone, which is for whoever has the data: they are not ours to pass on.
 `--claims` fills the rows of a claims file, each from the study that the file names for it.
 """
 
@@ -14,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evenhand.evaluation.claims import update
+from evenhand.evaluation.compression.exemplars import to_publish
 from evenhand.evaluation.compression.study import KIND, compute, together
 from evenhand.evaluation.many_attributes.claims import answers
 from evenhand.evaluation.page_folders import page_parser, read_studies, run_program, write_asked
@@ -30,7 +32,9 @@ def _write(chosen: argparse.Namespace) -> list[Path]:
 
     body = together(read_studies(chosen.folders, compute, KIND, whole=bool(chosen.claims)))
     found = answers(body, chosen.claims) if chosen.claims else None  # before anything is written
-    written = write_asked(chosen, body, write_page, render, lambda _, study: str(study["name"]))
+    written = write_asked(
+        chosen, body, write_page, render, lambda _, study: str(study["name"]), public=to_publish
+    )
     if found is not None:
         update(chosen.claims, found)
     return written

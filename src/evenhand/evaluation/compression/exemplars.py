@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import base64
+import copy
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from evenhand.arrays import IntArray
+from evenhand.data.registry import DATASETS, MADE, PACKAGED
 from evenhand.evaluation.compression.measures import Against
 from evenhand.metrics.cie import modal_labels
 
@@ -47,7 +50,10 @@ def most_decided(found: list[dict[str, Any]], shown: int = SHOWN) -> list[dict[s
 
 
 def pictured(one: Against) -> dict[str, Any] | None:
-    """A sheet of exemplars as PNG data (base64), with their labels in the sheet's order; None for tables."""
+    """A sheet of exemplars as PNG data (base64), with their labels in the sheet's order; None for tables.
+
+    `shareable` says whether the pictures may be passed on (`to_publish`).
+    """
     task = one.world.data
     import torch
 
@@ -59,8 +65,32 @@ def pictured(one: Against) -> dict[str, Any] | None:
         return None
     sheet = sheet_of(task, np.array([each["row"] for each in chosen]))
     return {"method": one.population.method, "level": one.population.level, "count": one.exemplars.count,
-            "columns": min(COLUMNS, len(chosen)), "rows": chosen,
+            "columns": min(COLUMNS, len(chosen)), "rows": chosen, "shareable": shareable(task.name, task.card.knobs),
             "png": base64.b64encode(sheet).decode()}  # fmt: skip
+
+
+def shareable(name: str, knobs: Mapping[str, object]) -> bool:
+    """Whether pictures of a data set may stand on a public page: those that the package has, or makes.
+
+    All others belong to somebody else, data sets of one's own to whoever has them. `hair-colour` is drawn, or
+    of CelebA, as its knob says.
+
+    >>> [shareable(name, {}) for name in ("mnist-under", "cifar10-under", "my photographs")]
+    [True, False, False]
+    """
+    known = DATASETS.get(name)
+    return known is not None and known.origin in (PACKAGED, MADE) and knobs.get("source", "faces") == "faces"
+
+
+def to_publish(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The studies without the pictures that may not be passed on; their rows and labels stay."""
+    made = copy.deepcopy(dict(body))
+    for study in made["studies"]:
+        for problem in study["problems"]:
+            for sheet in problem["sheets"]:
+                if not sheet.get("shareable", True):
+                    sheet["png"] = None
+    return made
 
 
 def sheet_of(task: Any, rows: IntArray) -> bytes:
