@@ -66,7 +66,8 @@ def pictured(one: Against) -> dict[str, Any] | None:
     sheet = sheet_of(task, np.array([each["row"] for each in chosen]))
     return {"method": one.population.method, "level": one.population.level, "count": one.exemplars.count,
             "columns": min(COLUMNS, len(chosen)), "rows": chosen,
-            "shareable": shareable(task.name, task.card.knobs), "png": base64.b64encode(sheet).decode()}  # fmt: skip
+            "shareable": shareable(task.name, task.card.knobs),
+            "png": base64.b64encode(sheet).decode()}  # fmt: skip
 
 
 def shareable(name: str, knobs: Mapping[str, object]) -> bool:
