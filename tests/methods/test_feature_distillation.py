@@ -284,8 +284,8 @@ def test_networks_without_the_features_are_refused_before_training(key, net, tol
     ("keys", "net"), [(("kd",), OwnNet(bare)), (("kd", "pkt", "sp"), OwnNet(with_features))]
 )
 def test_the_methods_that_are_named_instead_take_the_network(keys, net, task) -> None:
-    for key in keys:
-        Trainer([Run(method_of(key))], [task], net, Recipe())
+    trainers = [Trainer([Run(method_of(key))], [task], net, Recipe()) for key in keys]
+    assert [trainer.method.key for trainer in trainers] == list(keys)
 
 
 def test_points_are_named_and_misspelt_ones_told(task) -> None:
