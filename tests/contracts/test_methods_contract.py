@@ -415,6 +415,20 @@ def test_what_is_trained_first_is_the_method_s_first_phase(key, tasks):
         assert all(torch.equal(one[part], other[part]) for part in one)
 
 
+@pytest.mark.parametrize("key", [key for key in KEYS if METHODS[key]().whole_as()])
+def test_what_a_method_is_as_a_whole_trains_another_network_to_the_same_bits(key, tasks):
+    """The same batches and losses, epoch by epoch."""
+    task, method = seen_by(key, tasks["binary"]), METHODS[key]()
+    other, network = method.whole_as()
+    own, whole = (
+        Trainer([Run(each, 5)], [task], net_for(key, widths=(8,)), Recipe(epochs=2), protect=["a0"]).fit()
+        for each in (method, other)
+    )
+    assert [entry["train"] for entry in own.history] == [entry["train"] for entry in whole.history]
+    for name, value in own.stack.parameters["model"].items():
+        assert torch.equal(value, whole.stack.parameters[network][name])
+
+
 def test_every_method_says_where_it_does_nothing_and_what_it_moves():
     assert set(NEUTRAL) | WITHOUT_NEUTRAL == set(METHODS)
     assert not set(NEUTRAL) & WITHOUT_NEUTRAL

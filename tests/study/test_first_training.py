@@ -18,7 +18,7 @@ from evenhand.study.backends.base import Job
 from evenhand.study.driver import Options, run_study
 from evenhand.study.execute import execute
 from evenhand.study.file_lock import tried_lock
-from evenhand.study.first_training import FirstTrainings, first_id, first_of
+from evenhand.study.first_training import FirstTrainings, first_id, first_of, whole_of
 from evenhand.study.plan import plan
 from evenhand.study.spec import GroupingSpec, MethodSpec, NetEntry, Study, TaskSpec
 from evenhand.study.store import Store
@@ -84,6 +84,70 @@ def test_a_teacher_is_trained_once_and_no_bit_changes(tmp_path, monkeypatch, mad
         assert record.weights == shared[key].weights
         assert record.history == shared[key].history
         assert [m.counts for m in record.measured] == [m.counts for m in shared[key].measured]
+
+
+PLAIN = replace(
+    STUDY, nets=(NetEntry("mlp", options={"widths": [8]}),)
+)  # no masks: a teacher is ERM's network
+
+
+@pytest.mark.parametrize(("recipe", "stack"), ONCE)
+def test_plain_training_and_the_teacher_are_one_and_no_bit_changes(
+    tmp_path, monkeypatch, made, recipe, stack
+):
+    """The base of a study of distillation is the very network that its students begin with."""
+    study = replace(PLAIN, recipe={**STUDY.recipe, **recipe})
+    run_study(study, options(tmp_path / "shared", stack=stack))
+    assert len(made) == len(set(made)) == 2  # seeds
+    shared = records(tmp_path / "shared")
+    for seed in (0, 1):
+        first = {json.loads(shared[method, seed].detail)["first"] for method in ("erm", *STUDENTS)}
+        assert len(first) == 1
+        assert shared["erm", seed].seconds > 0  # it comes first, and has the time
+    monkeypatch.setattr(first_training, "first_of", lambda run: None)
+    run_study(study, options(tmp_path / "apart", stack=stack))
+    for key, record in records(tmp_path / "apart").items():
+        assert not record.detail
+        assert record.weights == shared[key].weights
+        assert record.history == shared[key].history
+        assert [m.counts for m in record.measured] == [m.counts for m in shared[key].measured]
+
+
+def test_plain_training_takes_the_teacher_as_it_is(tmp_path, monkeypatch):
+    """Two trainings of one seed may differ on a GPU: here the teacher's is given another last layer."""
+    run_study(PLAIN, options(tmp_path, only=("method=kd",)))
+    for file in (tmp_path / "first").glob("*.npz"):
+        tensors, facts = first_training.load_tensors(file)
+        moved = {name: value + 1.0 if value.ndim == 1 else value for name, value in tensors.items()}
+        first_training.save_tensors(file, moved, facts)
+    run_study(PLAIN, options(tmp_path))
+    run_study(PLAIN, options(tmp_path / "alone", only=("method=erm",)))
+    taken, alone = records(tmp_path), records(tmp_path / "alone")
+    for seed in (0, 1):
+        assert taken["erm", seed].weights != alone["erm", seed].weights
+        assert taken["erm", seed].history == alone["erm", seed].history
+        assert taken["erm", seed].seconds == 0  # whose time it was is with the student
+
+
+def test_plain_training_is_kept_for_students_that_are_made_later(tmp_path, made):
+    run_study(PLAIN, options(tmp_path, only=("method=erm",)))
+    assert len(made) == 2
+    run_study(PLAIN, options(tmp_path))
+    assert len(made) == 2
+    assert records(tmp_path)["erm", 0].seconds > 0
+
+
+def test_plain_training_that_nobody_begins_with_is_kept_nowhere(tmp_path, made):
+    run_study(replace(PLAIN, methods=PLAIN.methods[:1]), options(tmp_path))
+    assert not made
+    assert {record.detail for record in records(tmp_path).values()} == {""}
+
+
+def test_where_masks_are_drawn_the_teacher_s_are_its_own(tmp_path, made):
+    run_study(replace(STUDY, methods=STUDY.methods[:2]), options(tmp_path))
+    found = records(tmp_path)
+    assert not found["erm", 0].detail
+    assert found["kd", 0].detail
 
 
 PRETRAINED = replace(
@@ -211,6 +275,24 @@ def test_what_a_first_training_is_known_by():
     ]  # fmt: skip
     assert len({known(), *(known(**other) for other in others)}) == len(others) + 1
     assert known(device="cuda:1") == known(device="cuda:0")
+
+
+def test_who_is_as_a_whole_what_others_begin_with():
+    """ERM alone: what adds something to it is none, nor are identical runs."""
+    (method, network) = whole_of(a_run("erm"))
+    assert first_id(a_run("erm"), method, "cpu") == first_id(a_run("kd"), first_of(a_run("kd")), "cpu")
+    assert network == "teacher"
+    for other in ("gdro", "w-erm", "prune+erm", "staged+erm", "pre+erm"):
+        assert whole_of(a_run(other, knobs=SMALL)) is None
+    identical = a_run("erm", knobs=SMALL)
+    assert whole_of(replace(identical, spec=replace(identical.spec, repeat=0))) is None
+
+
+def test_what_others_wait_for_is_planned_first():
+    students = [a_run("kd", knobs={**SMALL, "n_train": 3000}), a_run("pkt", knobs=SMALL)]
+    base = a_run("erm", knobs=SMALL)
+    assert [bucket.first for bucket in plan([*students, base])] == ["awaited", "own", "own"]
+    assert [bucket.first for bucket in plan([students[0], base])] == ["own", "same"]  # other data
 
 
 def test_who_shares_nothing():

@@ -173,6 +173,14 @@ class Method(ABC):
         """
         return None
 
+    def whole_as(self) -> tuple[Method, str] | None:
+        """A method of one phase whose training of another network is this one's whole training of the model.
+
+        With the name of that network, which begins as the model does and sees the same batches. Studies then
+        take one training for both, unless the network draws noise: its masks would be others. None: no other.
+        """
+        return None
+
     def check_model(self, model: nn.Module) -> None:  # noqa: B027  # most ask nothing
         """Refuse a network that lacks what the losses will ask of it, before it is trained."""
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from evenhand.methods.base import Method
 from evenhand.methods.nets import Nets
+from evenhand.methods.taught import TEACHER, Teacher
 from evenhand.methods.terms import row_losses
 from evenhand.records import Batch, Out, State
 
@@ -31,3 +32,7 @@ class ERM(Method):
         """The mean loss."""
         logits, _ = nets["model"](batch.x)
         return Out({"model": row_losses(logits, batch.y).mean()}, state)
+
+    def whole_as(self) -> tuple[Method, str] | None:
+        """The teacher of distillation, where nothing is added to ERM."""
+        return (Teacher(), TEACHER) if type(self) is ERM else None

@@ -15,7 +15,7 @@ from evenhand.study.devices import Place, place_for
 from evenhand.study.expand import expand_with_notes
 from evenhand.study.only import chosen_runs
 from evenhand.study.plain import study_to_dict
-from evenhand.study.plan import plan
+from evenhand.study.plan import plan, turn
 from evenhand.study.records import Bucket, PlannedRun
 from evenhand.study.results import find_results
 from evenhand.study.reuse import reuse_runs
@@ -111,19 +111,23 @@ def _backend(options: Options, place: Place) -> Backend:
 
 
 def buckets_for(store: Store, options: Options, place: Place) -> list[Bucket]:
-    """The buckets that are left, earlier ones with their members in their order; costly first."""
+    """The buckets that are left, earlier ones with their members in their order, in the order of a plan."""
     standing = Standing.of_study(store.study())
     chosen = {run.id for run in chosen_runs(store.runs(), options.only, standing)}
-    waiting = [run for run in store.waiting(options.retry_failed) if run.id in chosen]
+    later = list(store.waiting(options.retry_failed))
+    waiting = [run for run in later if run.id in chosen]
     if options.limit is not None:
         waiting = _limited(waiting, options.limit)
     open_runs = {run.id: run for run in waiting}
     kept = [bucket for bucket in store.buckets() if _still_open(bucket, open_runs, place)]
     taken = {run.id for bucket in kept for run in bucket.runs}
     left: list[PlannedRun] = [run for run in waiting if run.id not in taken]
-    made = plan(left, device=place.kind, workers=place.workers, threads=place.threads, stack=options.stack)
+    made = plan(
+        left, device=place.kind, workers=place.workers, threads=place.threads, stack=options.stack,
+        later=later,
+    )  # fmt: skip
     store.add_buckets(made)
-    return sorted([*kept, *made], key=lambda bucket: -bucket.cost)
+    return sorted([*kept, *made], key=turn)
 
 
 def _limited(waiting: Sequence[PlannedRun], limit: int) -> list[PlannedRun]:

@@ -78,7 +78,7 @@ def _together(
 
     try:
         how = made_how(bucket.runs[0].spec) if bucket.fresh else ""
-        first = FirstTrainings([training[0] for training in trainings], job, bucket.id)
+        first = FirstTrainings([training[0] for training in trainings], job, bucket.id, bucket.first)
         own = None if bucket.fresh else folder
         trainers = with_room(lambda: _train(bucket, trainings, job, own, tell, first), device, full)
     except Exception as error:

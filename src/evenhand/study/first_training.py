@@ -4,6 +4,10 @@ A method says by `Method.first_as` what its first phase is: of distillation, the
 is known by the hash of data, network, recipe, seed and that method. A worker that needs it reads
 `first/HASH.npz`, or makes it and writes the file whole; a lock lets others wait for it meanwhile, and the
 lock of a worker that is killed is free at once. Identical runs (`repeat`) share nothing: each makes its own.
+
+A run may also be, as a whole, what others begin with: plain training is what teachers of distillation have
+gone through (`Method.whole_as`). It takes the same file, so that students begin with the very network that
+they are compared with, also where two trainings of one seed differ, as they do on a GPU.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ from evenhand.study.file_lock import tried_lock
 from evenhand.study.records import PlannedRun, canonical
 from evenhand.study.sharing import trained_method
 from evenhand.train.checkpoint import load_tensors, save_tensors
-from evenhand.train.first_phase import Left, go_on_from, left_of
+from evenhand.train.first_phase import Left, go_on_from, left_of, renamed
 from evenhand.train.progress import Progress
 from evenhand.train.trainer import Trainer
 from evenhand.train.watching import OWN_NUMBERS
@@ -30,6 +34,8 @@ from evenhand.train.watching import OWN_NUMBERS
 FOLDER = "first"
 DATABASE = "study.sqlite"
 LOOK_EVERY = 0.5  # seconds, while another worker trains what is needed
+
+OWN, SAME, AWAITED = "own", "same", "awaited"  # what a bucket's trainings are to those of others
 
 Make = Callable[[Sequence[PlannedRun], Sequence[Method], str, Callable[[Progress], None]], list[Trainer]]
 
@@ -42,6 +48,33 @@ def first_of(run: PlannedRun) -> Method | None:
     first = method.first_as()
     same = first is not None and first.phases() == method.phases()[:1]
     return first if same else None
+
+
+def whole_of(run: PlannedRun) -> tuple[Method, str] | None:
+    """The first phase of others that a run is as a whole, and what they call the network; None: of nobody."""
+    return None if run.spec.repeat is not None else trained_method(run.spec).stacked_form().whole_as()
+
+
+def awaited_in(runs: Sequence[PlannedRun], device: str) -> frozenset[str]:
+    """The ids of all first trainings that runs of a study share."""
+    methods: dict[str, Method | None] = {}
+    found = set()
+    for run in runs:
+        form = canonical([run.spec.method, dict(run.spec.fields), run.spec.repeat is None])
+        if form not in methods:
+            methods[form] = first_of(run)
+        if (method := methods[form]) is not None:
+            found.add(first_id(run, method, device))
+    return frozenset(found)
+
+
+def standing_of(runs: Sequence[PlannedRun], awaited: frozenset[str], device: str) -> str:
+    """Whether these runs, whose networks draw no noise, are what others begin with, and some of them wait."""
+    wholes = [whole_of(run) for run in runs]
+    if not all(wholes):
+        return OWN
+    ids = {first_id(run, whole[0], device) for run, whole in zip(runs, wholes, strict=True) if whole}
+    return AWAITED if ids & awaited else SAME
 
 
 def first_id(run: PlannedRun, first: Method, device: str) -> str:
@@ -61,14 +94,19 @@ def first_id(run: PlannedRun, first: Method, device: str) -> str:
 class FirstTrainings:
     """The first trainings of the runs of a bucket, one for each training (by its first run)."""
 
-    def __init__(self, runs: Sequence[PlannedRun], job: Job, bucket: str) -> None:
+    def __init__(self, runs: Sequence[PlannedRun], job: Job, bucket: str, first: str = OWN) -> None:
         self._runs, self._job, self._bucket = list(runs), job, bucket
         self._folder = Path(job.folder) / FOLDER
-        found = [method for run in runs if (method := first_of(run)) is not None]
+        wholes = [] if first == OWN else [whole for run in runs if (whole := whole_of(run)) is not None]
+        self._network = wholes[0][1] if wholes else None  # what others call the model of these runs
+        own = [method for run in runs if (method := first_of(run)) is not None]
+        found = [method for method, _ in wholes] or own
         # on a disk of a worker's own nobody would clear up
         shared = len(found) == len(runs) and (Path(job.folder) / DATABASE).exists()
         self._methods = found if shared else []
         self.ids = [first_id(*pair, job.device) for pair in zip(runs, self._methods, strict=False)]
+        if first == SAME and not all(self._file(id).exists() for id in self.ids):
+            self._methods, self.ids = [], []  # nobody needs them: trained plainly, and kept nowhere
         self._spent = 0.0
 
     def ensure(self, make: Make, tell: Callable[[Standing], None]) -> None:
@@ -88,7 +126,7 @@ class FirstTrainings:
     def begin(self, places: Sequence[int], trainer: Trainer) -> None:
         """Let a new trainer of these runs go on from there; one that is lost is trained by the run itself."""
         left = [self._read(self.ids[place]) for place in places] if self.ids else []
-        known = [each for each in left if each is not None]
+        known = [self._as_own(each, trainer) for each in left if each is not None]
         if known and len(known) == len(places):
             go_on_from(trainer, known)
             trainer.position.seconds, self._spent = self._spent, 0.0
@@ -96,6 +134,12 @@ class FirstTrainings:
     def note(self, place: int) -> str:
         """What a record says of it, as JSON: runs with the same `first` share it."""
         return canonical({"first": self.ids[place]}) if self.ids else ""
+
+    def _as_own(self, left: Left, trainer: Trainer) -> Left:
+        """The same in the words of these runs, where it is the whole of them."""
+        if self._network is None:
+            return left
+        return renamed(left, self._network, "model", trainer.phases[0].name)
 
     def _make(self, ids: Sequence[str], make: Make, tell: Callable[[Standing], None]) -> None:
         if not ids:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +16,7 @@ from evenhand.groups import MOST_GROUPS
 from evenhand.methods.base import Method, float_fields
 from evenhand.methods.problem import Problem
 from evenhand.nets.registry import NetSpec
+from evenhand.study.first_training import AWAITED, OWN, awaited_in, standing_of
 from evenhand.study.records import Bucket, PlannedRun, RunSpec, canonical
 from evenhand.study.sharing import Training, is_chosen_by_validation, trained_method, trainings_of
 from evenhand.study.tasks import load_method, look_at_task
@@ -36,8 +38,9 @@ def plan(
     threads: int = 1,
     stack: int | None = None,
     task_of: TaskOf = look_at_task,
+    later: Iterable[PlannedRun] = (),
 ) -> list[Bucket]:
-    """Buckets of runs that can be trained together, the costliest first.
+    """Buckets of runs that can be trained together: what others wait for, then the costliest first.
 
     Runs of one bucket agree in everything that shapes the computation: inputs, rows, the number of groups,
     network, the method and its fields that are no numbers, the recipe apart from its numbers. Which
@@ -45,19 +48,28 @@ def plan(
     many are trained side by side; unless given, it is what the device's memory or cache can hold.
 
     What is counted are trainings: runs that share one (see `evenhand.study.sharing`) are in one bucket, side
-    by side. Identical runs are never stacked: each training of theirs is a bucket.
+    by side. Identical runs are never stacked: each training of theirs is a bucket. `later` are runs that are
+    not planned now, and may begin with what is trained now.
     """
-    device, task_of = torch.device(device), _kept(task_of)
+    runs, device, task_of = list(runs), torch.device(device), _kept(task_of)
+    awaited = awaited_in([*runs, *later], device.type)
     signatures: dict[str, Any] = {}
     found: list[Bucket] = []
     for members in _alike(runs, lambda spec: _key(spec, task_of, signatures)):
         trainings = trainings_of(members)
         wanted = stack if members[0].spec.repeat is None else 1
-        size, each = _size_and_cost(members[0].spec, device, wanted, task_of)
+        size, each, draws = _size_and_cost(members[0].spec, device, wanted, task_of)
         if device.type == "cpu":  # a GPU takes as long for many as for few: there, workers take other buckets
             size = min(size, max(LEAST_TO_SHARE, math.ceil(len(trainings) / workers)))
-        found += _cut(trainings, size, each, threads, device.type)
-    return sorted(found, key=lambda bucket: -bucket.cost)
+        for bucket in _cut(trainings, size, each, threads, device.type):
+            first = OWN if draws else standing_of(bucket.runs, awaited, device.type)
+            found.append(replace(bucket, first=first))
+    return sorted(found, key=turn)
+
+
+def turn(bucket: Bucket) -> tuple[bool, float]:
+    """By what buckets are sorted: what others wait for, then the costliest, so that none is left over."""
+    return bucket.first != AWAITED, -bucket.cost
 
 
 def _alike(runs: Iterable[PlannedRun], key: Callable[[RunSpec], str]) -> list[list[PlannedRun]]:
@@ -143,17 +155,21 @@ def _static(spec: RunSpec) -> list[Any]:
 
 def _size_and_cost(
     spec: RunSpec, device: torch.device, stack: int | None, task_of: TaskOf
-) -> tuple[int, float]:
-    """How many such runs are trained side by side, and what one of them costs (rows seen x parameters)."""
+) -> tuple[int, float, bool]:
+    """How many such runs are trained side by side, what one of them costs, whether its network draws noise.
+
+    The cost is rows seen times parameters.
+    """
     task, method = task_of(spec.data, spec.knobs), trained_method(spec)
     net = NetSpec(spec.net, spec.net_options)
     size = stack_size_for([Run(method, spec.seed)], [task], net, spec.protect, device, stack)
     problem = Problem.of(task, spec.protect)
     with torch.device("meta"):  # counted, not filled
-        networks = networks_of(net, method, problem).values()
-    numbers = sum(parameter.numel() for network in networks for parameter in network.parameters())
+        networks = networks_of(net, method, problem)
+    numbers = sum(each.numel() for network in networks.values() for each in network.parameters())
     epochs = sum(spec.recipe["epochs"] if p.epochs is None else p.epochs for p in method.phases())
-    return size, float(epochs * len(task.rows("train")) * max(1, numbers))
+    draws = bool(getattr(networks["model"], "noise", dict)())
+    return size, float(epochs * len(task.rows("train")) * max(1, numbers)), draws
 
 
 def _cut(trainings: Sequence[Training], size: int, each: float, threads: int, device: str) -> list[Bucket]:

@@ -138,7 +138,8 @@ class Bucket:
     """Runs that one worker trains together, always in this order: a resumed bucket gives the same bits.
 
     `cost` is an estimate by which slow ones go first; `threads` is how many CPU threads it is trained with;
-    `device` is the kind of device it was planned for, "cpu" or "cuda".
+    `device` is the kind of device it was planned for, "cpu" or "cuda"; `first` says whether its trainings are
+    what other runs begin with ("own": they are not; see `evenhand.study.first_training`).
     """
 
     id: str
@@ -147,6 +148,7 @@ class Bucket:
     threads: int = 1
     cost: float = 0.0
     device: str = "cpu"
+    first: str = "own"
 
     @property
     def fresh(self) -> bool:

@@ -44,6 +44,21 @@ def go_on_from(trainer: Trainer, left: Sequence[Left]) -> None:
     trainer.finish(phase)
 
 
+def renamed(left: Left, network: str, name: str, phase: str) -> Left:
+    """The same with another name for a network, in another phase.
+
+    >>> tensors, facts = renamed(({"buffer/teacher/n": torch.ones(1)}, {"history": [{"phase": "teacher"}]}),
+    ...     "teacher", "model", "train")
+    >>> list(tensors), facts
+    (['buffer/model/n'], {'history': [{'phase': 'train'}]})
+    """
+    tensors = {}
+    for key, value in left[0].items():
+        kind, net, rest = key.split("/", 2)
+        tensors["/".join((kind, name if net == network else net, rest))] = value
+    return tensors, {**left[1], "history": [{**entry, "phase": phase} for entry in left[1]["history"]]}
+
+
 @torch.no_grad()
 def _put(trainer: Trainer, place: int, tensors: Mapping[str, Tensor]) -> None:
     stack = trainer.stack

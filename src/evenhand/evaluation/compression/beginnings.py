@@ -1,8 +1,9 @@
 """Whether students began with the network that the base is: the same training, or only the same seed.
 
-A student's teacher is trained before it, by the recipe, seed and data of the base. On a CPU that is the same
-network to the bit. On a GPU two identical trainings may differ, and a change of the student against the base
-would hold the change of the base against itself.
+A student's teacher is trained before it, by the recipe, seed and data of the base, and a study takes one
+training for both where it can (`evenhand.study.first_training`). Where it cannot, as when a study goes on
+elsewhere and the trainings did not come along, a GPU may train the second otherwise than the first, and a
+change of the student against the base would hold the change of the base against itself.
 """
 
 from __future__ import annotations
