@@ -8,11 +8,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_1samp
 
 from evenhand.errors import InputError
 from evenhand.evaluation.claims import read_claims
-from evenhand.evaluation.hair_colour import judging, layout
+from evenhand.evaluation.hair_colour import layout
 from evenhand.evaluation.hair_colour.answers import answers
 from evenhand.evaluation.hair_colour.chance import p_value, random_subgroups
 from evenhand.evaluation.hair_colour.page import write_page
@@ -112,11 +111,6 @@ def test_random_subgroups_have_the_size_and_no_more():
     real = all_to_group(Counts.from_table(tables))["sde"][0]
     assert p_value(float(real[1]), found["sde"][0, :, 1]) > 0.01
     assert np.isnan(p_value(float("nan"), found["sde"][0, :, 1]))
-
-
-def test_p_values_of_pairs_are_scipys():
-    values = np.random.default_rng(0).normal(size=9)
-    assert judging.paired_p(values) == pytest.approx(ttest_1samp(values, 0).pvalue)
 
 
 def test_the_page_and_the_claim(body, tmp_path):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evenhand.statistics import effect, hedges_factor, mann_whitney, mean_interval, superiority
+from evenhand.statistics.effects import p_of_mean
 
 values = st.floats(0.01, 1).map(lambda v: round(v, 2))
 samples = st.lists(values, min_size=3, max_size=10)
@@ -124,6 +125,13 @@ def test_students_interval_of_a_mean():
     expected = stats.t.interval(0.9, 3, np.mean(runs), stats.sem(runs))
     assert mean_interval(runs, 0.9) == pytest.approx(expected)
     assert np.isnan(mean_interval([0.2, np.nan])).all()
+
+
+def test_students_p_of_a_mean():
+    runs = [0.2, 0.4, -0.5, 0.9]
+    assert p_of_mean([*runs, np.nan]) == pytest.approx(stats.ttest_1samp(runs, 0).pvalue)
+    assert np.isnan(p_of_mean([0.2, np.nan]))
+    assert np.isnan(p_of_mean([0.1] * 3))  # equal ones: t would be infinite, of rounding alone
 
 
 @given(samples, samples)

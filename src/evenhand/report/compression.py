@@ -11,6 +11,7 @@ from evenhand.report.compression_figures import for_page
 from evenhand.report.compression_paid import page_tables
 from evenhand.report.compression_sheets import UNSHOWN, sheet_tiles
 from evenhand.report.compression_tables import (
+    anew_table,
     beside_table,
     claims_table,
     noise_table,
@@ -58,5 +59,6 @@ def _study(study: Json) -> dict[str, Any]:
         "sheets": [sheet_tiles(study, one, sheet, number) for number, (one, sheet) in enumerate(sheets)],
         "unshown": UNSHOWN.replace("`", "") if len(sheets) < len(every) else "",
         "runs": [told(runs_view(study, problem)) for problem in study["problems"]],
-        "noise": told(noise_table(study)), "square": told(square_table(study)),
+        "anew": told(anew_table(study)), "noise": told(noise_table(study)),
+        "square": told(square_table(study)),
     }  # fmt: skip

@@ -10,6 +10,7 @@ from evenhand.report.compression_names import file_of, where
 from evenhand.report.compression_paid import page_tables
 from evenhand.report.compression_sheets import UNSHOWN
 from evenhand.report.compression_tables import (
+    anew_table,
     beside_table,
     claims_table,
     noise_table,
@@ -47,6 +48,8 @@ def study_parts(study: Json, link: Link) -> list[str]:
     for problem in study["problems"]:
         parts += _problem(study, problem, link)
     parts += ["#### How noisy over seeds", to_markdown(noise_table(study))]
+    if anew_table(study).rows:
+        parts += ["#### Beside training anew", to_markdown(anew_table(study))]
     return [*parts, "#### CEV and SDE", to_markdown(square_table(study))]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from evenhand.report.claims_beside import verdicts_table
 from evenhand.report.compression_names import METRICS, PRINTED, at_level, file_of, where
 from evenhand.report.compression_paid import DIGITS, paid_table
-from evenhand.report.numbers import UNDEFINED, defined, interval, number
+from evenhand.report.numbers import UNDEFINED, defined, interval, number, p_value
 from evenhand.report.spread_table import spread_view
 from evenhand.report.study_tables import Table
 
@@ -19,6 +19,7 @@ Json = Mapping[str, Any]
 def tables(study: Json) -> dict[str, Table]:
     """Every table by the name of its file; those that have no rows are left out."""
     found: dict[str, Table] = {"noise": noise_table(study), "cev-and-sde": square_table(study)}
+    found["anew"] = anew_table(study)
     found |= {"claims": claims_table(study["findings"]), "questions": claims_table(study["questions"])}
     for problem in study["problems"]:
         for level in problem["levels"]:
@@ -161,6 +162,36 @@ def noise_table(study: Json) -> Table:
     heads = ("Where", "Number", "Deviation over seeds", "Deviation of methods' means", "Ratio", "Same order")
     note = "Same order: how often two seeds order two methods alike; 0.5 is chance."
     return Table("How noisy over seeds", heads, tuple(rows), note)
+
+
+def anew_table(study: Json) -> Table:
+    """How much further each method moved errors between classes than training the base anew does."""
+    rows = [
+        (where(study, problem, level).removeprefix(" at "), _named(row),
+         *(cell for key in ANEW for cell in _more(row[key])))
+        for problem, found in trained_anew(study)
+        for level in problem["levels"] for row in at_level(found["rows"], level)
+    ]  # fmt: skip
+    heads = (f"{name}{told}" for name in ANEW.values() for told in (" beyond anew", ": Holm's p"))
+    return Table("Beside training anew", ("Level", "Method", *heads), tuple(rows), ANEW_IS)
+
+
+ANEW = {"cev": "CEV", "sde": "SDE"}
+ANEW_IS = (
+    "A method's number less that of training anew, which is the base of every other seed against the base of "
+    "this one: seed by seed, with Student's interval; p is corrected by Holm over methods, levels and both "
+    "numbers. The bases are the same few for all seeds, so that intervals are a little too narrow."
+)
+
+
+def trained_anew(study: Json) -> list[tuple[Json, Json]]:
+    """The problems whose base was trained more than once, with what that says."""
+    return [(problem, problem["anew"]) for problem in study["problems"] if problem.get("anew")]
+
+
+def _more(found: Json) -> tuple[str, str]:
+    ends = interval((found["low"], found["high"]), signed=True)
+    return f"{number(found['mean'], signed=True)} ({ends})", p_value(found["p_holm"])
 
 
 def square_table(study: Json) -> Table:

@@ -21,6 +21,7 @@ RULE = (
     "run."
 )
 OWN_DATA = "cifar100-under"  # S2's
+ALPHA = 0.05
 HOW = (
     "CEV and SDE compare each compressed run with the base run of its own seed; classes in which the "
     "base makes no error of a kind have no relative change and are skipped. Normalised: divided by the "
@@ -96,6 +97,33 @@ def _begun(found: Json) -> list[str]:
             "went another way: their changes hold the base's own variation."]  # fmt: skip
 
 
+def anew_sentence(study: Json, problem: Json, level: str) -> list[str]:
+    """How many methods moved errors further than training anew does; nothing where that was done but once.
+
+    >>> told = {"mean": 0.02, "p_holm": 0.5}, {"mean": 0.1, "p_holm": 0.01}
+    >>> problem = {"name": "t / n", "anew": {"cev": {"mean": 0.1}, "sde": {"mean": 0.2}, "rows": [
+    ...     {"level": "45 %", "cev": told[0], "sde": told[1]}]}}
+    >>> anew_sentence({"problems": [problem]}, problem, "45 %")[0].partition(": ")[2]
+    'by CEV 0 of 1 method further and 0 less far, by SDE 1 and 0.'
+    """
+    found = problem.get("anew")
+    if not found:
+        return []
+    rows = at_level(found["rows"], level)
+    counts = [[sum(_shown(row[key], sign) for row in rows) for sign in (1, -1)] for key in ("cev", "sde")]
+    floor = f"CEV {number(found['cev']['mean'])}, SDE {number(found['sde']['mean'])}"
+    return [
+        f"Training the base anew, with another seed, moves errors between classes too ({floor}). Against that"
+        f"{where(study, problem, level)}: by CEV {counts[0][0]} of {many(len(rows), 'method')} further and "
+        f"{counts[0][1]} less far, by SDE {counts[1][0]} and {counts[1][1]}."
+    ]
+
+
+def _shown(found: Json, sign: int) -> bool:
+    """Whether a mean has this sign beyond chance."""
+    return defined(found["p_holm"]) and found["p_holm"] <= ALPHA and found["mean"] * sign > 0
+
+
 def _question(found: Json) -> str:
     answer = {"holds": "Yes", "does not": "No"}.get(found["verdict"], "It cannot be told")
     return f"{found['claim']} {answer}."
@@ -112,5 +140,6 @@ def _level(study: Json, problem: Json, level: str) -> list[str]:
                 f"{row['cie']:,} exemplars)" for row in (most, least)]  # fmt: skip
         told.append(f"Errors moved between classes most with {ends[0]} and least with {ends[1]}"
                     f"{where(study, problem, level)}.")  # fmt: skip
+    told += anew_sentence(study, problem, level)
     pruned = next((row for row in rows if row["role"] == "pruning"), rows[0] if rows else None)
     return [*told, paid_sentence(problem, pruned)] if pruned else told

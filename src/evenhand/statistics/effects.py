@@ -157,6 +157,22 @@ def mean_interval(values: object, confidence: float = 0.95) -> tuple[float, floa
     return mean - float(reach), mean + float(reach)
 
 
+def p_of_mean(values: object) -> float:
+    """Two-sided p of Student's test that the mean over runs is 0; NaN for fewer than two, or equal ones.
+
+    >>> round(p_of_mean([1.0, 2.0, 3.0]), 4)
+    0.0742
+    """
+    from scipy.special import stdtr
+
+    known = numbers(values)
+    known = known[~np.isnan(known)]
+    if len(known) < 2 or not finite(known) or _variance(known) == 0:
+        return NAN
+    t = abs(known.mean()) / np.sqrt(_variance(known) / len(known))
+    return float(2 * stdtr(len(known) - 1, -t))
+
+
 def _student(freedom: float, confidence: float) -> float:
     from scipy.special import stdtrit
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.errors import InputError
+from evenhand.evaluation.compression.anew import anew_row
 from evenhand.evaluation.compression.beginnings import begun_alike
 from evenhand.evaluation.compression.evidence import Evidence
 from evenhand.evaluation.compression.exemplars import exemplar_rows, pictured
@@ -86,7 +87,7 @@ def _problem(world: Compressed, tell: Progress) -> Json:
     return {
         "name": world.name, "task": world.task, "net": world.net, "classes": list(world.classes),
         "test": len(world.rows), "levels": world.levels, "base": base_row(world),
-        "rows": [measured_row(one) for one in every],
+        "rows": [measured_row(one) for one in every], "anew": anew_row(world),
         "changes": [change_points(one) for one in every],
         "paid": [row for by in world.groupings for row in who_paid_rows(world, every, by)],
         "exemplars": [{"method": one.population.method, "level": one.population.level,

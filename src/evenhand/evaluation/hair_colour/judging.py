@@ -14,6 +14,7 @@ import numpy as np
 
 from evenhand.evaluation.hair_colour.layout import ALPHA, DOES_NOT, HOLDS, METRICS, UNTOLD
 from evenhand.statistics.corrections import holm
+from evenhand.statistics.effects import p_of_mean
 
 Json = Mapping[str, Any]
 
@@ -52,7 +53,7 @@ def _ahead(groups: Sequence[dict[str, Any]]) -> None:
     """Whether each subgroup is more (1) or less (-1) accurate than its complement, or neither is told (0)."""
     attributes = list(dict.fromkeys(row["attribute"] for row in groups))
     first = [next(row for row in groups if row["attribute"] == name) for name in attributes]
-    adjusted = holm([paired_p(row["ahead"]["runs"]) for row in first])
+    adjusted = holm([p_of_mean(row["ahead"]["runs"]) for row in first])
     found = dict(zip(attributes, adjusted.tolist(), strict=True))
     for row in groups:
         p = found[row["attribute"]]
@@ -65,23 +66,8 @@ def _beyond(groups: Sequence[dict[str, Any]]) -> None:
 
     Not part of the rule that was written before the runs; see the page.
     """
-    ps = [paired_p(row[key]["beyond_complement"]["runs"]) for row in groups for key in METRICS]
+    ps = [p_of_mean(row[key]["beyond_complement"]["runs"]) for row in groups for key in METRICS]
     adjusted = holm(ps).reshape(-1, len(METRICS)).tolist()
     for row, p in zip(groups, adjusted, strict=True):
         larger = [row[key]["beyond_complement"]["value"] > 0 for key in METRICS]
         row["more_uneven"] = all(larger) and all(one <= ALPHA for one in p)
-
-
-def paired_p(differences: Sequence[float]) -> float:
-    """Two-sided p of Student's test that a mean of paired differences is 0; NaN for fewer than two.
-
-    >>> round(paired_p([1.0, 2.0, 3.0]), 4)
-    0.0742
-    """
-    from scipy.special import stdtr
-
-    known = np.asarray([value for value in differences if not np.isnan(value)])
-    if len(known) < 2 or known.std(ddof=1) == 0:
-        return float("nan")
-    t = abs(known.mean()) / (known.std(ddof=1) / np.sqrt(len(known)))
-    return float(2 * stdtr(len(known) - 1, -t))

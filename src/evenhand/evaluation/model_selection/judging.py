@@ -13,7 +13,7 @@ from evenhand.evaluation.model_selection import layout
 from evenhand.evaluation.model_selection.layout import DOES_NOT, HOLDS, UNTOLD
 from evenhand.statistics.corrections import holm
 from evenhand.statistics.correlation import correlate
-from evenhand.statistics.effects import mean_interval
+from evenhand.statistics.effects import mean_interval, p_of_mean
 
 Json = Mapping[str, Any]
 METRICS, WORST = ("cev", "sde"), "worst"
@@ -128,7 +128,7 @@ def _pair(
     for key in METRICS:
         differences = tables[key][:, base, i] - tables[key][:, base, j]
         found |= _measured(key, differences)
-        found[f"{key}_p"] = _p(differences)
+        found[f"{key}_p"] = p_of_mean(differences)
     return found | _measured(WORST, np.subtract(models[i]["worst_runs"], models[j]["worst_runs"]))
 
 
@@ -137,17 +137,6 @@ def _measured(key: str, differences: FloatArray) -> dict[str, Any]:
     low, high = mean_interval(differences)
     ends = {f"{key}_low": low, f"{key}_high": high}
     return {key: float(differences.mean()), f"{key}_runs": differences.tolist(), **ends}
-
-
-def _p(differences: FloatArray) -> float:
-    """Two-sided p of Student's test that a mean of pairs is 0; NaN for fewer than two pairs or no spread."""
-    from scipy.special import stdtr
-
-    n = len(differences)
-    if n < 2 or not np.isfinite(differences).all() or differences.std(ddof=1) == 0:
-        return float("nan")
-    t = abs(differences.mean()) / (differences.std(ddof=1) / np.sqrt(n))
-    return float(2 * stdtr(n - 1, -t))
 
 
 def _rho(one: FloatArray, other: FloatArray) -> float:
