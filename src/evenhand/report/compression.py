@@ -19,7 +19,7 @@ from evenhand.report.compression_tables import (
     square_table,
     table_1,
 )
-from evenhand.report.compression_words import HOW, RULE, sentences, state, whose
+from evenhand.report.compression_words import HOW, RULE, opening, sentences
 from evenhand.report.paper_page import emphasised
 from evenhand.report.paper_page import told_table as told
 from evenhand.report.paper_warning import warned
@@ -35,7 +35,7 @@ def render(body: Json) -> str:
         pictures=True,
         paper=body,
         title=body["title"],
-        state=[emphasised(f"{one['title']}. {state(one)} {whose(one)}") for one in body["studies"]],
+        state=[emphasised(told) for told in opening(body["studies"])],
         unfinished=warned(body["studies"]),
         sentences=in_brief(body) if several else sentences(body["studies"][0]),
         beside=told(beside_table(body)) if several else None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evenhand.report.claims_words import claims_by_verdict, many
@@ -63,6 +63,21 @@ def whose(study: Json) -> str:
         f"{theirs}; these are other data and networks, a stand-in and **no replication**: read S2's numbers "
         "for the order of methods alone."
     )
+
+
+def opening(studies: Sequence[Json]) -> list[str]:
+    """What each study ran, and whose data S2's numbers are of: once, where it is the same for all.
+
+    >>> one = {"name": "c", "title": "T", "done": 1, "planned": 1, "failed": 0, "seeds": [0], "problems": [
+    ...     {"rows": [], "levels": [], "task": "mnist-under", "name": "t / n"}]}
+    >>> [len(opening([one] * times)) for times in (1, 2)]
+    [1, 3]
+    """
+    whole = [f"{study['title']}. {state(study)}" for study in studies]
+    each = [whose(study) for study in studies]
+    if len(studies) > 1 and len(set(each)) == 1:
+        return [*whole, each[0]]
+    return [f"{told} {data}" for told, data in zip(whole, each, strict=True)]
 
 
 def sentences(study: Json) -> list[str]:
