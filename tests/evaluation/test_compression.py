@@ -276,39 +276,6 @@ def test_who_paid_of_an_unfinished_study_stands_against_the_base_of_its_own_seed
     assert ours == theirs
 
 
-def test_training_anew_is_the_base_of_every_other_seed_against_that_of_one(store, body):
-    (problem,) = read_populations(store)
-    y, base = problem.y, problem.base
-    floor = {
-        seed: np.mean(
-            [
-                measure("cev", own, Counts.from_predictions(y, labels, np.zeros(len(y), int), 10, 1)).value
-                for labels in base.labels[[place != at for place in range(5)]]
-            ]
-        )
-        for at, seed in enumerate(base.seeds)
-        for own in [Counts.from_predictions(y, base.labels[at], np.zeros(len(y), int), 10, 1)]
-    }
-    found = body["problems"][0]["anew"]
-    assert found["cev"]["mean"] == pytest.approx(np.mean(list(floor.values())))
-    one = one_of(store)
-    more = one.by_seed["cev"] - [floor[seed] for seed in one.seeds]
-    row = next(row for row in found["rows"] if (row["role"], row["level"]) == ("pruning", "45 %"))
-    assert row["cev"]["mean"] == pytest.approx(more.mean())
-    assert row["cev"]["p"] == pytest.approx(ttest_1samp(more, 0).pvalue)
-    assert (row["cev"]["low"], row["cev"]["high"]) == pytest.approx(
-        ttest_1samp(more, 0).confidence_interval()[:]
-    )
-    smallest = min(each[key]["p"] for each in found["rows"] for key in ("cev", "sde"))
-    p_holm = min(each[key]["p_holm"] for each in found["rows"] for key in ("cev", "sde"))
-    assert p_holm == pytest.approx(smallest * 2 * len(found["rows"]))
-
-
-def test_a_base_that_was_trained_once_was_not_trained_anew():
-    one = compute(world.planted(methods=("base", "pruning"), levels=(0.45,), seeds=1))
-    assert one["problems"][0]["anew"] is None
-
-
 def test_the_papers_table_is_whole():
     from importlib.resources import files
 

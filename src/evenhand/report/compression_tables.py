@@ -179,8 +179,9 @@ def anew_table(study: Json) -> Table:
 ANEW = {"cev": "CEV", "sde": "SDE"}
 ANEW_IS = (
     "A method's number less that of training anew, which is the base of every other seed against the base of "
-    "this one: seed by seed, with Student's interval; p is corrected by Holm over methods, levels and both "
-    "numbers. The bases are the same few for all seeds, so that intervals are a little too narrow."
+    "this one. The same bases stand on both sides: interval and p are Student's of jackknife values, for "
+    "which a seed is left out of both, and need three seeds. p is corrected by Holm over methods, levels and "
+    "both numbers. Less than anew is no merit of a method that goes on from the base's own weights."
 )
 
 

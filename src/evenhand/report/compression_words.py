@@ -118,19 +118,21 @@ def anew_sentence(study: Json, problem: Json, level: str) -> list[str]:
     >>> told = {"mean": 0.02, "p_holm": 0.5}, {"mean": 0.1, "p_holm": 0.01}
     >>> problem = {"name": "t / n", "anew": {"cev": {"mean": 0.1}, "sde": {"mean": 0.2}, "rows": [
     ...     {"level": "45 %", "cev": told[0], "sde": told[1]}]}}
-    >>> anew_sentence({"problems": [problem]}, problem, "45 %")[0].partition(": ")[2]
-    'by CEV 0 of 1 method further and 0 less far, by SDE 1 and 0.'
+    >>> anew_sentence({"problems": [problem]}, problem, "45 %")[0].partition("by SDE, ")[2]
+    'that it went further at 45 %, and of 0 and 0 less far.'
     """
     found = problem.get("anew")
     if not found:
         return []
     rows = at_level(found["rows"], level)
-    counts = [[sum(_shown(row[key], sign) for row in rows) for sign in (1, -1)] for key in ("cev", "sde")]
+    further, nearer = (
+        [sum(_shown(row[key], sign) for row in rows) for key in ("cev", "sde")] for sign in (1, -1)
+    )
     floor = f"CEV {number(found['cev']['mean'])}, SDE {number(found['sde']['mean'])}"
     return [
-        f"Training the base anew, with another seed, moves errors between classes too ({floor}). Against that"
-        f"{where(study, problem, level)}: by CEV {counts[0][0]} of {many(len(rows), 'method')} further and "
-        f"{counts[0][1]} less far, by SDE {counts[1][0]} and {counts[1][1]}."
+        f"Training the base anew, with another seed, moves errors between classes too ({floor}). It is shown "
+        f"of {further[0]} of {many(len(rows), 'method')} by CEV, and of {further[1]} by SDE, that it went "
+        f"further{where(study, problem, level)}, and of {nearer[0]} and {nearer[1]} less far."
     ]
 
 
