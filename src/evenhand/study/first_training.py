@@ -105,7 +105,7 @@ class FirstTrainings:
         shared = len(found) == len(runs) and (Path(job.folder) / DATABASE).exists()
         self._methods = found if shared else []
         self.ids = [first_id(*pair, job.device) for pair in zip(runs, self._methods, strict=False)]
-        if first == SAME and not all(self._file(id).exists() for id in self.ids):
+        if first == SAME and not any(self._file(id).exists() for id in self.ids):
             self._methods, self.ids = [], []  # nobody needs them: trained plainly, and kept nowhere
         self._spent = 0.0
 
