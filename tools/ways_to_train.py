@@ -19,6 +19,8 @@ process, the worst over epochs:
     counted          what batch normalisation has counted, of the steps that were taken
     acc, anew        accuracy on the test with remembered statistics, and with those of the last epoch's
                      batches taken anew: where only the first is low, statistics are wrong and weights are not
+    growth           the largest norm of a weight, of that which it began with: beyond 3 its steps were too
+                     large at first, and hardly turn it any more
     apart            of the weights from those of the first process, relative: long trainings drift apart
 
 A way that fell back (nothing compiled, nothing recorded) is told behind its line. A line that cannot be
@@ -37,9 +39,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-import torch
-from torch import nn
-from ways_to_train_look import Looked, distance
+from ways_to_train_look import Looked, accuracies, distance, norms_of
 
 from evenhand.methods.erm import ERM
 from evenhand.methods.taught import Teacher
@@ -52,7 +52,9 @@ from evenhand.train.recorded import SWITCH
 from evenhand.train.runs import Run
 
 WAYS = ("plain", "recorded", "compiled", "both", "both", "both", "both", "both")
-SHOWN = ("worst", "rounding", "replays", "replay", "moved", "counted", "train", "acc", "anew", "apart")
+SHOWN = (
+    "worst", "rounding", "replays", "replay", "moved", "counted", "train", "acc", "anew", "growth", "apart",
+)  # fmt: skip
 
 
 class Small:
@@ -77,9 +79,12 @@ def train(number: int, chosen: argparse.Namespace, folder: Path) -> None:
     began = time.monotonic()
     runs = [Run(Teacher() if teaches else ERM(), chosen.seed)]
     trainer = Looked(runs, [task], net, recipe, device=chosen.device)
+    began_with = norms_of(trainer, "model")  # a teacher begins as the model does
     trainer.fit()
     network = "teacher" if teaches else "model"
     found = trainer.found() | accuracies(trainer, network, task)
+    growth = (norm / began_with[key] for key, norm in norms_of(trainer, network).items())
+    found |= {"growth": max(growth)}
     found |= {
         "way": trainer.way,
         "asked": way,
@@ -88,29 +93,6 @@ def train(number: int, chosen: argparse.Namespace, folder: Path) -> None:
     }
     found["name"] = f"{number} {way}, {network}"
     save_tensors(folder / f"{number}.npz", dict(trainer.stack.parameters[network]), found)
-
-
-@torch.no_grad()
-def accuracies(trainer: Looked, network: str, task: Any) -> dict[str, float]:
-    """On the test, with statistics as remembered and taken anew from the last epoch's batches."""
-    test, phase = trainer.part("test"), trainer.phases[0].name
-    norms = [part for part in trainer.stack.templates[network].modules() if isinstance(part, nn.BatchNorm2d)]
-    y = task.y[task.rows("test")].to(trainer.device)
-
-    def accuracy() -> float:
-        return float((trainer.scores(test, phase)[0].argmax(-1) == y).float().mean())
-
-    counted = [int(part.num_batches_tracked) for part in norms if part.num_batches_tracked is not None]
-    found = {"acc": accuracy(), "least counted": min(counted), "most counted": max(counted)}
-    for part in norms:
-        part.reset_running_stats()
-        part.momentum = None  # the mean over batches
-    sampler, epoch = trainer.batches.sampler(phase), trainer.recipe.epochs - 1
-    for step in range(sampler.steps):
-        batch = trainer.batches.batch(sampler.rows(epoch, step), epoch * sampler.steps + step, phase)
-        with torch.autocast(trainer.device.type, torch.bfloat16):
-            trainer.stack.templates[network](batch.x)
-    return found | {"anew": accuracy(), "steps": sampler.steps * (epoch + 1)}
 
 
 def suspicious(line: dict[str, Any]) -> bool:

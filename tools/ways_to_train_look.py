@@ -1,4 +1,4 @@
-"""A trainer that looks at one batch after every epoch, in its own way and plainly (see ways_to_train.py)."""
+"""What `ways_to_train.py` looks at: a batch after every epoch, as it is trained and plainly; the end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from evenhand.records import Phase
 from evenhand.train.step import Step
@@ -85,3 +85,32 @@ def distance(given: Iterable[Tensor], wanted: Iterable[Tensor]) -> float:
     pairs = [(a.double(), b.double()) for a, b in zip(given, wanted, strict=True)]
     apart = sum(float((a - b).square().sum()) for a, b in pairs)
     return float((apart / max(sum(float(b.square().sum()) for _, b in pairs), 1e-30)) ** 0.5)
+
+
+def norms_of(trainer: Looked, network: str) -> dict[str, float]:
+    """Of matrices and kernels."""
+    leaves = trainer.stack.parameters[network].items()
+    return {key: float(leaf.detach().norm()) for key, leaf in leaves if leaf.ndim > 1}
+
+
+@torch.no_grad()
+def accuracies(trainer: Looked, network: str, task: Any) -> dict[str, float]:
+    """On the test, with statistics as remembered and taken anew from the last epoch's batches."""
+    test, phase = trainer.part("test"), trainer.phases[0].name
+    norms = [part for part in trainer.stack.templates[network].modules() if isinstance(part, nn.BatchNorm2d)]
+    y = task.y[task.rows("test")].to(trainer.device)
+
+    def accuracy() -> float:
+        return float((trainer.scores(test, phase)[0].argmax(-1) == y).float().mean())
+
+    counted = [int(part.num_batches_tracked) for part in norms if part.num_batches_tracked is not None]
+    found = {"acc": accuracy(), "least counted": min(counted), "most counted": max(counted)}
+    for part in norms:
+        part.reset_running_stats()
+        part.momentum = None  # the mean over batches
+    sampler, epoch = trainer.batches.sampler(phase), trainer.recipe.epochs - 1
+    for step in range(sampler.steps):
+        batch = trainer.batches.batch(sampler.rows(epoch, step), epoch * sampler.steps + step, phase)
+        with torch.autocast(trainer.device.type, torch.bfloat16):
+            trainer.stack.templates[network](batch.x)
+    return found | {"anew": accuracy(), "steps": sampler.steps * (epoch + 1)}
