@@ -8,7 +8,9 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from tests.study.test_plan import a_run
@@ -337,6 +339,21 @@ waiting_for(folder).ensure(make, print)
 def waiting_for(folder) -> FirstTrainings:
     (folder / "study.sqlite").touch()
     return FirstTrainings([a_run("kd", knobs=SMALL)], Job(str(folder)), "bucket")
+
+
+def test_what_another_made_meanwhile_stays(tmp_path, monkeypatch):
+    """Where there are no locks two may train at once: the first network is everybody's."""
+    monkeypatch.setattr(first_training, "tried_lock", lambda path: nullcontext(True))
+    mine, bases = waiting_for(tmp_path), [a_run("erm", knobs=SMALL)]
+    file = tmp_path / "first" / f"{mine.ids[0]}.npz"
+
+    def make(runs, methods, name, told):
+        first_training.save_tensors(file, {}, {"history": ["another's"]})
+        return [SimpleNamespace(stack=SimpleNamespace(n_runs=1), position=SimpleNamespace(seconds=1.0))]
+
+    mine.ensure(make, print)
+    assert first_training.load_tensors(file)[1] == {"history": ["another's"]}
+    assert FirstTrainings(bases, Job(str(tmp_path)), "base", first_training.AWAITED).ids == mine.ids
 
 
 def test_the_lock_of_a_killed_worker_is_free_at_once(tmp_path):

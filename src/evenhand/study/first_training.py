@@ -156,7 +156,9 @@ class FirstTrainings:
         for trainer in make(runs, methods, f"first-{name}", told):
             self._spent += trainer.position.seconds
             for place in range(trainer.stack.n_runs):
-                save_tensors(self._file(waiting.pop(0)), *left_of(trainer, place))
+                file = self._file(waiting.pop(0))
+                if not file.exists():  # without locks others may have made it, and some go on from it already
+                    save_tensors(file, *left_of(trainer, place))
 
     def _share(self) -> float:
         """The first phase as a share of all epochs."""
