@@ -88,9 +88,9 @@ def distance(given: Iterable[Tensor], wanted: Iterable[Tensor]) -> float:
 
 
 def norms_of(trainer: Looked, network: str) -> dict[str, float]:
-    """Of matrices and kernels."""
+    """Of kernels: what follows a norm does not change with their length, only how far a step turns them."""
     leaves = trainer.stack.parameters[network].items()
-    return {key: float(leaf.detach().norm()) for key, leaf in leaves if leaf.ndim > 1}
+    return {key: float(leaf.detach().norm()) for key, leaf in leaves if leaf.ndim == 4}
 
 
 @torch.no_grad()
