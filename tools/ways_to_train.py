@@ -19,7 +19,7 @@ process, the worst over epochs:
     counted          what batch normalisation has counted, of the steps that were taken
     acc, anew        accuracy on the test with remembered statistics, and with those of the last epoch's
                      batches taken anew: where only the first is low, statistics are wrong and weights are not
-    growth           the largest norm of a kernel, of that which it began with: where first steps are too large
+    growth           the largest norm of a kernel, of what it began with: where first steps are too large
                      it is 5 to 18 within 25 steps, and later steps hardly turn the kernel any more
     apart            of the weights from those of the first process, relative: long trainings drift apart
 
