@@ -8,7 +8,9 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from tests.study.test_plan import a_run
@@ -91,7 +93,10 @@ PLAIN = replace(
 )  # no masks: a teacher is ERM's network
 
 
-@pytest.mark.parametrize(("recipe", "stack"), ONCE)
+STOPPED_APART = ({"patience": 1, "epochs": 8, "rate": 0.05}, None)  # one seed long before the other
+
+
+@pytest.mark.parametrize(("recipe", "stack"), [*ONCE, STOPPED_APART])
 def test_plain_training_and_the_teacher_are_one_and_no_bit_changes(
     tmp_path, monkeypatch, made, recipe, stack
 ):
@@ -127,6 +132,20 @@ def test_plain_training_takes_the_teacher_as_it_is(tmp_path, monkeypatch):
         assert taken["erm", seed].weights != alone["erm", seed].weights
         assert taken["erm", seed].history == alone["erm", seed].history
         assert taken["erm", seed].seconds == 0  # whose time it was is with the student
+
+
+def test_plain_training_of_which_some_are_teachers_takes_these(tmp_path):
+    """Runs on two tasks are one stack, and students, which are there already, are on one of them."""
+    two = replace(STUDY.tasks[0], name="two", knobs={**SMALL, "signal": 0.5})
+    methods = (PLAIN.methods[0], replace(PLAIN.methods[1], tasks=("one",)))
+    study = replace(PLAIN, tasks=(*STUDY.tasks, two), methods=methods, seeds=(0,))
+    run_study(study, options(tmp_path, only=("method=kd",)))
+    run_study(study, options(tmp_path))
+    with Store.open(tmp_path, readonly=True) as store:
+        names = {run.id: (run.method, run.task) for run in store.runs()}
+        found = {names[record.id]: record for record in store.records()}
+    assert found["erm", "one"].stack == 2
+    assert found["erm", "one"].detail == found["kd", "one"].detail != ""
 
 
 def test_plain_training_is_kept_for_students_that_are_made_later(tmp_path, made):
@@ -320,6 +339,21 @@ waiting_for(folder).ensure(make, print)
 def waiting_for(folder) -> FirstTrainings:
     (folder / "study.sqlite").touch()
     return FirstTrainings([a_run("kd", knobs=SMALL)], Job(str(folder)), "bucket")
+
+
+def test_what_another_made_meanwhile_stays(tmp_path, monkeypatch):
+    """Where there are no locks two may train at once: the first network is everybody's."""
+    monkeypatch.setattr(first_training, "tried_lock", lambda path: nullcontext(True))
+    mine, bases = waiting_for(tmp_path), [a_run("erm", knobs=SMALL)]
+    file = tmp_path / "first" / f"{mine.ids[0]}.npz"
+
+    def make(runs, methods, name, told):
+        first_training.save_tensors(file, {}, {"history": ["another's"]})
+        return [SimpleNamespace(stack=SimpleNamespace(n_runs=1), position=SimpleNamespace(seconds=1.0))]
+
+    mine.ensure(make, print)
+    assert first_training.load_tensors(file)[1] == {"history": ["another's"]}
+    assert FirstTrainings(bases, Job(str(tmp_path)), "base", first_training.AWAITED).ids == mine.ids
 
 
 def test_the_lock_of_a_killed_worker_is_free_at_once(tmp_path):

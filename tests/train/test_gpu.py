@@ -18,8 +18,10 @@ from evenhand.train.determinism import SMALL, WORKSPACE
 from evenhand.train.fit import train_runs
 from evenhand.train.gpu_memory import let_go
 from evenhand.train.recipe import Recipe
+from evenhand.train.recorded import SWITCH
 from evenhand.train.runs import Run
 from evenhand.train.streams import Streams
+from evenhand.train.trainer import Trainer
 
 pytestmark = pytest.mark.gpu
 DEVICE = "cuda"
@@ -88,9 +90,24 @@ def test_a_method_that_looks_is_not_recorded_and_memory_can_be_given_back(kit):
     let_go(torch.device(DEVICE))
 
 
-def test_images_streamed_and_resident(kit):
-    from evenhand.train.trainer import Trainer
+@pytest.mark.parametrize("compile", [False, True])
+def test_recorded_steps_keep_the_batch_statistics_of_plain_ones(kit, monkeypatch, compile):
+    """Nothing is counted while a step is recorded, and what replays write is what evaluation reads."""
+    ends = []
+    for graphs in ("1", "0"):
+        monkeypatch.setenv(SWITCH, graphs)
+        recipe = Recipe(
+            epochs=4, batch_size=8, optimizer="sgd", rate=0.01, compile=compile, deterministic=True
+        )
+        net = NetSpec("cifar-resnet18")
+        trainer = Trainer([Run(ERM(), 0)], [kit.images()], net, recipe, device=DEVICE).fit()
+        scores = trainer.scores(trainer.part("test"))[0]
+        ends.append({**kit.numbers(trainer), "scores": scores})
+        assert {int(value) for name, value in ends[-1].items() if "num_batches" in name} == {8}
+    kit.assert_same(*ends, 1e-4)
 
+
+def test_images_streamed_and_resident(kit):
     ends = []
     for resident in (True, False):
         recipe = Recipe(epochs=2, batch_size=8, augment="crop-flip", compile=False, deterministic=True)

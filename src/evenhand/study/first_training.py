@@ -105,7 +105,7 @@ class FirstTrainings:
         shared = len(found) == len(runs) and (Path(job.folder) / DATABASE).exists()
         self._methods = found if shared else []
         self.ids = [first_id(*pair, job.device) for pair in zip(runs, self._methods, strict=False)]
-        if first == SAME and not all(self._file(id).exists() for id in self.ids):
+        if first == SAME and not any(self._file(id).exists() for id in self.ids):
             self._methods, self.ids = [], []  # nobody needs them: trained plainly, and kept nowhere
         self._spent = 0.0
 
@@ -156,7 +156,9 @@ class FirstTrainings:
         for trainer in make(runs, methods, f"first-{name}", told):
             self._spent += trainer.position.seconds
             for place in range(trainer.stack.n_runs):
-                save_tensors(self._file(waiting.pop(0)), *left_of(trainer, place))
+                file = self._file(waiting.pop(0))
+                if not file.exists():  # without locks others may have made it, and some go on from it already
+                    save_tensors(file, *left_of(trainer, place))
 
     def _share(self) -> float:
         """The first phase as a share of all epochs."""

@@ -16,11 +16,12 @@ from torch import Tensor
 from evenhand.train.trainer import Trainer
 
 PARAMETER, BUFFER = "parameter", "buffer"
+ENDED = ("stopped", "best_epoch")  # where validation ended a run, by the names that `Selection` gives them
 Left = tuple[Mapping[str, Tensor], Mapping[str, Any]]  # tensors by name, and facts as JSON values
 
 
 def left_of(trainer: Trainer, place: int) -> Left:
-    """The networks that a trained run of one phase has moved, and what was noted of its epochs."""
+    """The networks that a trained run of one phase has moved, and how its epochs went and ended."""
     stack, (phase,) = trainer.stack, trainer.phases
     moved = {net for turn in phase.turns for who in turn for net in trainer.method.players()[who]}
     tensors = {
@@ -31,15 +32,18 @@ def left_of(trainer: Trainer, place: int) -> Left:
     if not stack.stacked:
         kept = {net: dict(stack.templates[net].named_buffers()) for net in moved}
         tensors |= {f"{BUFFER}/{net}/{key}": value for net, own in kept.items() for key, value in own.items()}
-    return tensors, {"history": [_own(entry, place) for entry in trainer.history]}
+    ended = {name: getattr(trainer.selection, name)[place].item() for name in ENDED}
+    return tensors, {"history": [_own(entry, place) for entry in trainer.history], **ended}
 
 
 def go_on_from(trainer: Trainer, left: Sequence[Left]) -> None:
     """Set a new trainer to the end of its first phase, as each of its runs has it."""
     phase = trainer.phases[0]
     trainer.set_networks(phase)
-    for place, (tensors, _) in enumerate(left):
+    for place, (tensors, facts) in enumerate(left):
         _put(trainer, place, tensors)
+        for name in ENDED:  # forgotten where a phase follows; else a run's history ends where it stopped
+            getattr(trainer.selection, name)[place] = facts.get(name, 0)
     trainer.history = _joined([list(facts["history"]) for _, facts in left])
     trainer.finish(phase)
 
