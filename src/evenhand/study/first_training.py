@@ -25,6 +25,7 @@ from evenhand.study.backends.base import Job, Standing
 from evenhand.study.file_lock import tried_lock
 from evenhand.study.records import PlannedRun, canonical
 from evenhand.study.sharing import trained_method
+from evenhand.study.weights import digest_of
 from evenhand.train.checkpoint import load_tensors, save_tensors
 from evenhand.train.first_phase import Left, go_on_from, left_of, renamed
 from evenhand.train.progress import Progress
@@ -108,6 +109,7 @@ class FirstTrainings:
         if first == SAME and not any(self._file(id).exists() for id in self.ids):
             self._methods, self.ids = [], []  # nobody needs them: trained plainly, and kept nowhere
         self._spent = 0.0
+        self._digests: dict[int, str] = {}  # of what runs went on from, by place
 
     def ensure(self, make: Make, tell: Callable[[Standing], None]) -> None:
         """Make what nobody has made yet, and wait for what others are making.
@@ -126,14 +128,22 @@ class FirstTrainings:
     def begin(self, places: Sequence[int], trainer: Trainer) -> None:
         """Let a new trainer of these runs go on from there; one that is lost is trained by the run itself."""
         left = [self._read(self.ids[place]) for place in places] if self.ids else []
-        known = [self._as_own(each, trainer) for each in left if each is not None]
+        known = [each for each in left if each is not None]
         if known and len(known) == len(places):
-            go_on_from(trainer, known)
+            self._digests |= {place: digest_of(each[0]) for place, each in zip(places, known, strict=True)}
+            go_on_from(trainer, [self._as_own(each, trainer) for each in known])
             trainer.position.seconds, self._spent = self._spent, 0.0
 
     def note(self, place: int) -> str:
-        """What a record says of it, as JSON: runs with the same `first` share it."""
-        return canonical({"first": self.ids[place]}) if self.ids else ""
+        """What a record says of it, as JSON: runs with the same `first` share it.
+
+        Where two were made of one, as on two machines, the digest of the `weights` tells them apart. It is not
+        known of a run that went on from a checkpoint of its own.
+        """
+        if not self.ids:
+            return ""
+        digest = self._digests.get(place)
+        return canonical({"first": self.ids[place]} | ({"weights": digest} if digest else {}))
 
     def _as_own(self, left: Left, trainer: Trainer) -> Left:
         """The same in the words of these runs, where it is the whole of them."""
