@@ -203,6 +203,16 @@ def test_calibration_inputs_that_cannot_be_read(given, told):
         evenhand.compress(small_net(), "int8", calibration=given)
 
 
+def test_what_a_module_asserts_about_calibration_inputs_is_told():
+    class Picky(nn.Linear):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            assert len(x) == 3, "Wrong image height!"
+            return super().forward(x)
+
+    with pytest.raises(InputError, match=r"cannot read calibration inputs .*\(Wrong image height!\)"):
+        evenhand.compress(nn.Sequential(Picky(2, 2), nn.Linear(2, 2)), "int8", calibration=torch.zeros(2, 2))
+
+
 class Named(nn.Conv2d):
     """A convolution under a name of one's own, with a method that its network asks for."""
 
