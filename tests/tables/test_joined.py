@@ -90,7 +90,11 @@ ERRORS = {
     "keyed labels": ("id,y,p\n2,no,no\n", KEYED, "differs from big.csv at key '2' ('no', not 'yes')"),
     "key twice": ("id,y,p\n2,yes,no\n1,no,no\n2,yes,no\n", KEYED, "the key '2' occurs more than once in"),
     "no key": ("id,y,p\n2,yes,no\n,no,no\n", KEYED, "key column 'id' of small.csv is empty in row 2"),
-    "nothing shared": ("id,y,p\nx,yes,no\n", KEYED, "no value of the key column 'id' of small.csv is in"),
+    "nothing shared": (
+        "id,y,p\nx,yes,no\n",
+        KEYED,
+        "no value of the key column 'id' of small.csv (like 'x') is in the files before it (like '1')",
+    ),
     "no column": ("id,y,q\nx,yes,no\n", KEYED, "there is no column 'p' in small.csv"),
     "two kinds": ("y,p\nno,0\nyes,1\nyes,1\n", ROWS, "column 'p' holds numbers (0, 1), in small.csv"),
     "nothing left": ("y,p\nno,no\nyes,\nyes,\n", Columns("y", "p", (), run="id"), "there is no column 'id'"),
