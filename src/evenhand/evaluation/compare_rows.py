@@ -16,6 +16,8 @@ from evenhand.evaluation.differences import (
     Difference,
     Measured,
     Paired,
+    changed_rows,
+    least_p,
     mean_of_pairs,
     measured,
     over_runs,
@@ -57,10 +59,10 @@ def compare_rows(rows: Rows, base: str, options: Options) -> Comparison:
         name: _over_runs(rows, base, name, found[name].differences, metrics, chosen, n_groups, options)
         for name in others
     }
-    differences = {
-        name: {key: within(one, CATALOGUE[key]) for key, one in own.items()}
-        for name, own in differences.items()
-    }
+    changed = {name: changed_rows(rows.predictions[base], rows.predictions[name]) for name in others}
+    for name, own in differences.items():
+        least = least_p(changed[name])
+        differences[name] = {key: within(one, CATALOGUE[key], least) for key, one in own.items()}
     paid = payments(rows, base, others, options)
     several = {name for name in others if max(_runs(rows, base), _runs(rows, name)) > 1}
     pairs = {
@@ -88,7 +90,12 @@ def compare_rows(rows: Rows, base: str, options: Options) -> Comparison:
         _group_values(margins, rows, sizes) if rows.group_names else None,
         differences,
         _cie(rows, base, others),
-        (*rows.warnings, *_warnings(rows, pairs, sizes, options), *_few_rows(rows, whole, base, others)),
+        (
+            *rows.warnings,
+            *_warnings(rows, pairs, sizes, options),
+            *_few_rows(rows, whole, base, others),
+            *_few_changes(changed, options),
+        ),
         datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         paid,
     )
@@ -99,6 +106,16 @@ def _few_rows(rows: Rows, whole: Mapping[str, Margins], base: str, others: Seque
     runs = _runs(rows, base)
     found = {name: heaviest(whole[base], whole[name], rows.classes, runs) for name in others}
     return [f"{name}: {told}" for name, told in found.items() if told]
+
+
+def _few_changes(changed: Mapping[str, int], options: Options) -> list[str]:
+    """Of each alternative that predicts too few rows otherwise than the base for anything to be shown."""
+    return [
+        f"{name}: only {'1 row is' if count == 1 else f'{count} rows are'} predicted otherwise than by the "
+        "base, so that no difference can be told from chance, whatever an interval seems to say"
+        for name, count in changed.items()
+        if count and least_p(count) > 1.0 - options.confidence
+    ]
 
 
 def _runs(rows: Rows, name: str) -> int:
