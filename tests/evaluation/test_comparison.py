@@ -304,3 +304,9 @@ def test_of_several_runs_nobody_says_how_often_predictions_differ():
     assert "the class that most of them predict" not in alone.to_html()
     several = evenhand.compare(y, {"big": big, "small": small, "other": small[::-1]}, replicates=20)
     assert "most often, in" not in comparison_sentences(several.to_dict())[0]
+
+
+def test_groups_and_classes_that_would_fill_the_memory_are_refused():
+    y = np.arange(1200) % 600
+    with pytest.raises(ValueError, match="600 groups with 600 classes are too many to be compared together"):
+        evenhand.compare(y, {"p": y, "q": y}, groups=[f"g{label}" for label in y])

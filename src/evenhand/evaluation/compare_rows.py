@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.arrays import Array, FloatArray
+from evenhand.errors import InputError
 from evenhand.evaluation.comparison import Comparison, Rows
 from evenhand.evaluation.differences import (
     PAIR_KEYS,
@@ -39,6 +40,7 @@ from evenhand.metrics.pairs import error_rates, measure, relative_changes
 from evenhand.metrics.rates import accuracy
 from evenhand.metrics.undefined import divide
 
+MOST_CELLS = 1 << 18  # classes times groups: so many take 6 GB while rows are drawn again
 WITHOUT_GROUPS = ("acc", "acc_u.label_attr", "min_acc.label_attr")
 
 
@@ -46,6 +48,7 @@ def compare_rows(rows: Rows, base: str, options: Options) -> Comparison:
     """Compare every model with the base, and all models with each other."""
     options.check()
     rows = _base_first(rows, base)
+    _refuse_many(rows)
     others = [name for name in rows.predictions if name != base]
     n_groups = max(len(rows.group_names), 1)
     margins = {name: _margins(rows, name, n_groups) for name in rows.predictions}
@@ -125,6 +128,16 @@ def _runs(rows: Rows, name: str) -> int:
 def _share(hits: Array, weights: Array | None) -> float:
     w = np.ones(len(hits)) if weights is None else weights
     return float(divide((hits * w).sum(), w.sum()))
+
+
+def _refuse_many(rows: Rows) -> None:
+    """Classes times groups that would fill the memory, where a process is killed without a word."""
+    classes, groups = len(rows.classes), len(rows.group_names)
+    if classes * groups > MOST_CELLS:
+        raise InputError(
+            f"{groups:,} groups with {classes:,} classes are too many to be compared together; name fewer "
+            "group columns, or put classes together"
+        )
 
 
 def _base_first(rows: Rows, base: str) -> Rows:
