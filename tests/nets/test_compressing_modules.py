@@ -313,3 +313,22 @@ def test_shares_and_names_as_people_write_them():
     for share in (1, math.nan, "half", True):
         with pytest.raises(InputError, match="'share' must be at least 0 and less than 1"):
             evenhand.compress(small_net(), share=share)
+
+
+def test_layers_of_complex_numbers_stay_as_they_are():
+    """Their imaginary parts had been dropped."""
+
+    class Wave(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.wave, self.head = nn.Linear(4, 4, dtype=torch.cfloat), nn.Linear(4, 2)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.head(self.wave(x.to(torch.cfloat)).abs())
+
+    net = Wave()
+    small = evenhand.compress(net, "int8")
+    assert torch.equal(small.wave.weight, net.wave.weight)
+    assert small.head.weight_int8.dtype == torch.int8
+    with pytest.raises(InputError, match="nothing is made int8"):
+        evenhand.compress(net.wave, "int8")
