@@ -72,9 +72,10 @@ def _refuse_repeated(model: Model, frame: pl.DataFrame, on: Sequence[str], colum
     if len(again):
         key, *run = (frame[name][again[0]] for name in on)
         within = f" of run {run[0]}" if run else ""
+        runs = "" if run else ", or with several runs in a file the column that names them"
         raise InputError(
             f"the key {key!r}{within} occurs more than once in the column '{columns.key}' of "
-            f"{model.source.name}; each row needs a key of its own"
+            f"{model.source.name}; each row needs a key of its own{runs}"
         )
 
 
