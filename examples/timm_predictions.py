@@ -4,12 +4,14 @@
     python examples/timm_predictions.py imagenet/val predictions [MODEL ...]
     evenhand compare predictions/*.csv --label y --prediction p --key image --html zoo.html
 
-`imagenet/val` has a folder of images for each of the 1000 classes. `predictions/zoo.md` is the table of the
-models as the paper prints it: top-1, top-5, size of images, parameters, the most accurate first. The first
-file is the base of the comparison; its page has the matrices of top-1, CEV and SDE. timm is no dependency of
-evenhand, and ImageNet is not ours to pass on: with its images nobody has run this script here. With those of
-twelve made-up classes it runs with timm 1.0.31, whose weights behind a name without a tag are often newer
-ones than the paper's; with the tags below sizes and parameters are those of its Table 2.
+`imagenet/val` has a folder of images for each of the 1000 classes: a folder's place in their order is its
+class, so that with one missing all behind it would be others, and the script stops. `predictions/zoo.md` is
+the table of the models as the paper prints it: top-1, top-5, size of images, parameters, the most accurate
+first. The first file is the base of the comparison; its page has the matrices of top-1, CEV and SDE. timm
+is no dependency of evenhand, and ImageNet is not ours to pass on: with its images nobody has run this
+script here. With those of twelve made-up classes, before it counted folders, it ran with timm 1.0.31, whose
+weights behind a name without a tag are often newer ones than the paper's; with the tags below sizes and
+parameters are those of its Table 2.
 """
 
 from __future__ import annotations
@@ -52,6 +54,16 @@ def write(path: Path, names: Sequence[str], rows: Sequence[tuple[int, int, bool]
         writer.writerows((name, y, p, int(top)) for name, (y, p, top) in zip(names, rows, strict=True))
 
 
+def check_classes(name: str, model: Any, data: Any) -> None:
+    """Refuse images whose classes are numbered otherwise than the model's."""
+    found = len(data.reader.class_to_idx)
+    if found != model.num_classes:
+        raise SystemExit(
+            f"{name} tells {model.num_classes:,} classes and the images are in {found:,} folders; a folder's "
+            "place in their order is its class, so there must be one for each"
+        )
+
+
 def run(name: str, images: Path, out: Path, device: str, batch: int, workers: int) -> Model:
     """Write the file of one model; its line of the table: top-1, top-5, size of images, parameters."""
     import timm
@@ -60,6 +72,7 @@ def run(name: str, images: Path, out: Path, device: str, batch: int, workers: in
     # some models are tested on larger images than they were trained on
     config = timm.data.resolve_model_data_config(model, use_test_size=True)
     data = timm.data.ImageDataset(str(images), transform=timm.data.create_transform(**config))
+    check_classes(name, model, data)
     loader = torch.utils.data.DataLoader(data, batch_size=batch, num_workers=workers)
     rows = list(predictions(model, loader, device))
     write(out / f"{name}.csv", data.filenames(basename=True), rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import InputError
@@ -150,12 +150,14 @@ def compare_modules(
     >>> [(one.name, one.difference, one.verdict) for one in found.paid["small"].shown]
     [('1', -1.0, 'paid')]
     """
-    from evenhand.evaluation.module_predictions import predicted_classes
+    from evenhand.evaluation.module_predictions import predictions_of
 
     if not isinstance(modules, Mapping):
         raise InputError('give the modules with their names, such as {"whole": model, "pruned": small}')
-    told = {name: predicted_classes(module, x, batch_size, y_true) for name, module in modules.items()}
-    return compare(y_true, told, groups, base, **options)
+    if not any(isinstance(value, Iterator) for value in (y_true, groups, options.get("weights"))):
+        # what is wrong with columns or options is told now: to ask the modules may take hours
+        compare(y_true, dict.fromkeys(modules, y_true), groups, base, **{**options, "replicates": 0})
+    return compare(y_true, predictions_of(modules, x, y_true, batch_size), groups, base, **options)
 
 
 def _options(metrics: Sequence[str] | None, privileged: object = None, **options: Any) -> Options:

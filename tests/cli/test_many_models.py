@@ -79,10 +79,13 @@ def test_the_table_of_the_zoo_is_the_papers_most_accurate_first():
     assert lines[3].startswith("| 1 | resnet18 | 0.69758 |")
 
 
-def test_the_script_writes_predictions_and_table_with_a_stand_in_for_timm(monkeypatch, tmp_path, capsys):
+def stand_in(monkeypatch, folders: int) -> None:
+    """What the script asks of timm, with images in so many folders and a model of six classes."""
+
     class Images(torch.utils.data.Dataset):
         def __init__(self, root, transform):
             self.y = torch.arange(40) % 6
+            self.reader = SimpleNamespace(class_to_idx={f"n{n}": n for n in range(folders)})
 
         def __len__(self):
             return 40
@@ -100,8 +103,14 @@ def test_the_script_writes_predictions_and_table_with_a_stand_in_for_timm(monkey
         create_transform=lambda **config: None,
         ImageDataset=Images,
     )
-    timm = SimpleNamespace(create_model=lambda name, pretrained: torch.nn.Linear(6, 6), data=data)
+    model = torch.nn.Linear(6, 6)
+    model.num_classes = 6
+    timm = SimpleNamespace(create_model=lambda name, pretrained: model, data=data)
     monkeypatch.setitem(sys.modules, "timm", timm)
+
+
+def test_the_script_writes_predictions_and_table_with_a_stand_in_for_timm(monkeypatch, tmp_path, capsys):
+    stand_in(monkeypatch, folders=6)
     words = ["timm_predictions.py", "images", str(tmp_path), "one", "two", "--workers", "0"]
     monkeypatch.setattr(sys, "argv", words)
     with pytest.raises(SystemExit) as ended:
@@ -110,6 +119,17 @@ def test_the_script_writes_predictions_and_table_with_a_stand_in_for_timm(monkey
     assert {path.name for path in tmp_path.iterdir()} == {"one.csv", "two.csv", "zoo.md"}
     assert (tmp_path / "zoo.md").read_text("utf-8").count("| 288 | 0.00 |") == 2
     assert capsys.readouterr().out.count("| 288 |") == 2
+
+
+def test_images_without_a_folder_for_each_class_are_refused(monkeypatch, tmp_path):
+    """Those of a part of ImageNet would be numbered otherwise than the model numbers its classes."""
+    stand_in(monkeypatch, folders=5)
+    monkeypatch.setattr(
+        sys, "argv", ["timm_predictions.py", "images", str(tmp_path), "one", "--workers", "0"]
+    )
+    with pytest.raises(SystemExit, match="one tells 6 classes and the images are in 5 folders"):
+        runpy.run_path(str(SCRIPT), run_name="__main__")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_missing_timm_is_told(monkeypatch, capsys):

@@ -98,6 +98,12 @@ def test_no_form_is_taken_unasked(nowhere):
     assert "lossless" not in str(told.value)
 
 
+def test_who_lacks_a_form_that_nobody_offers_is_told_of_the_one_that_is(nowhere):
+    for form in ("jpeg75", "lossless-4k"):
+        with pytest.raises(InputError, match=r"has no address.*; or choose form='official', .* downloaded$"):
+            cifar10(form)
+
+
 def test_an_unknown_form_is_refused():
     with pytest.raises(InputError, match=r"form='png' must be .*official.*lossless-4k.*jpeg75"):
         cifar10("png")

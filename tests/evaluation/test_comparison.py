@@ -11,6 +11,7 @@ from rich.console import Console
 import evenhand
 from evenhand.metrics.counts import Counts
 from evenhand.metrics.pair_tables import all_to_group
+from evenhand.report.verdict_comparison import comparison_sentences
 
 BASE = np.array([[8, 1, 1], [2, 7, 1], [0, 2, 8]])
 OTHER = np.array([[6, 3, 1], [1, 9, 0], [1, 3, 6]])
@@ -284,3 +285,28 @@ def test_groups_too_small_to_compare():
     assert math.isnan(found.differences["q"]["tpr.gap"].difference)
     assert found.accuracy["p"] == pytest.approx(np.mean(y == p))
     assert any("fewer than 1000 rows: a, b" in note for note in found.warnings)
+
+
+def test_of_several_runs_nobody_says_how_often_predictions_differ():
+    """A tenth of the predictions are wrong by each run's own chance: the usual ones hardly differ."""
+    draw, y = np.random.default_rng(0), np.arange(600) % 3
+    big, small = (np.where(draw.random((3, 600)) < 0.1, (y + 1) % 3, y) for _ in range(2))
+    found = evenhand.compare(y, {"big": big, "small": small}, replicates=20)
+    assert found.disagreement["small"] < 0.06 < 0.15 < np.mean(big != small)
+    assert found.to_dict()["runs"] == {"big": 3, "small": 3}
+    told = comparison_sentences(found.to_dict())
+    assert told[0].startswith("The accuracy of small, the mean over runs, is ")
+    assert not any("of the predictions" in sentence for sentence in told)
+    assert "the class that most of them predict" in found.to_html()
+    assert "usual differs in" in found._repr_html_()
+    alone = evenhand.compare(y, {"big": big[0], "small": small[0]}, replicates=20)
+    assert comparison_sentences(alone.to_dict())[0].startswith("small differs from big in 1")
+    assert "the class that most of them predict" not in alone.to_html()
+    several = evenhand.compare(y, {"big": big, "small": small, "other": small[::-1]}, replicates=20)
+    assert "most often, in" not in comparison_sentences(several.to_dict())[0]
+
+
+def test_groups_and_classes_that_would_fill_the_memory_are_refused():
+    y = np.arange(1200) % 600
+    with pytest.raises(ValueError, match="600 groups with 600 classes are too many to be compared together"):
+        evenhand.compare(y, {"p": y, "q": y}, groups=[f"g{label}" for label in y])

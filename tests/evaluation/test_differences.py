@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import mannwhitneyu
+from scipy.stats import binomtest, mannwhitneyu
 
 import evenhand
 
@@ -227,3 +227,19 @@ def test_paired_intervals_cover_whatever_the_gaps_are(base, other, n):
     least = 0.79 if n < 100 and other is NONE else 0.87
     assert found["acc"] > 0.92, found
     assert all(share > least for share in found.values()), found
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 12])
+@pytest.mark.parametrize("runs", [1, 3])
+def test_few_rows_that_all_changed_alike_show_no_more_than_an_exact_test(n, runs):
+    """Every draw of them is the same: p had been 0.001 of a single row. McNemar's test is the reference."""
+    y, wrong = np.ones((runs, n), dtype=int), np.zeros((runs, n), dtype=int)
+    found = evenhand.compare(y[0], {"good": y, "bad": wrong}, classes=[0, 1])
+    exact = binomtest(n, n).pvalue
+    assert found.differences["bad"]["acc"].p == pytest.approx(max(exact, 1 / 1001 if runs == 1 else 0))
+    assert any("no difference can be told from chance" in one for one in found.warnings) == (exact > 0.05)
+
+
+def test_models_that_agree_are_not_told_that_few_rows_changed():
+    found = evenhand.compare([0, 1, 1], {"a": [0, 1, 0], "b": [0, 1, 0]})
+    assert not any("told from chance" in one for one in found.warnings)

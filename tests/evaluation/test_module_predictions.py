@@ -57,9 +57,7 @@ def test_one_output_is_refused_where_labels_have_three_classes(y):
     assert predicted_classes(linear(3), X, y_true=y).shape == (12,)
 
 
-@pytest.mark.parametrize(
-    "y", [[0, 1] * 6, [1] * 12, [-1.0, 1.0] * 6, iter([0, 1, 2] * 4), None, [[0, 1]] * 12]
-)
+@pytest.mark.parametrize("y", [[0, 1] * 6, [1] * 12, iter([0, 1, 2] * 4), None, [[0, 1]] * 12])
 def test_other_labels_leave_it_to_the_comparison(y):
     """An iterator can be read only once; what is no column is refused there."""
     assert predicted_classes(linear(1), X, y_true=y).shape == (12,)
@@ -120,3 +118,48 @@ def test_a_module_without_values_is_not_asked():
 def test_a_batch_has_a_whole_number_of_rows(size):
     with pytest.raises(InputError, match=r"'batch_size' must be at least 1 and a whole number, not"):
         predicted_classes(linear(2), X, batch_size=size)
+
+
+@pytest.mark.parametrize(("y", "told"), [([0, 1, -100] * 4, "-100"), ([-1.0, 1.0] * 6, "-1")])
+def test_labels_below_zero_are_no_class_that_every_module_misses(y, told):
+    with pytest.raises(InputError, match=f"^labels hold {told}, which no module answers; .* as NaN"):
+        evenhand.compare_modules({"a": linear(3), "b": linear(3)}, X, y)
+    kept = [float("nan") if label < 0 else label for label in y]
+    assert evenhand.compare_modules({"a": linear(3), "b": linear(3)}, X, kept).rows.missing == y.count(min(y))
+
+
+def _refusing(x):
+    assert x.shape[1] == 224, "Wrong image height!"  # as torchvision's transformers say it
+
+
+def test_what_a_module_asserts_about_its_inputs_is_told():
+    with pytest.raises(
+        InputError, match=r"^module 'vit': .*does not take inputs of the .*Wrong image height!"
+    ):
+        evenhand.compare_modules({"ours": linear(2), "vit": Asked(_refusing)}, X, [0, 1] * 6)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"y_true": [0, 1] * 5}, "there are 10 labels for 12 inputs"),
+        ({"groups": ["a"] * 11}, "11 group values for 12 rows"),
+        ({"weights": [1.0] * 11}, "weights"),
+        ({"base": "c"}, "no model 'c' to be the base"),
+        ({"confidence": 2}, "confidence"),
+        ({"metrics": ["tpr.gab"]}, "tpr.gap"),
+        ({"modules": {"a": Asked(lambda x: 1 / 0)}}, "at least two models"),
+        ({"modules": {"a": Asked(lambda x: 1 / 0), "b": "model.pt"}}, "^module 'b': a torch module"),
+    ],
+)
+def test_what_is_wrong_is_told_before_a_module_is_asked(given, told):
+    asked = Asked(lambda x: 1 / 0)
+    call = {"modules": {"a": asked, "b": asked}, "x": X, "y_true": [0, 1] * 6} | given
+    with pytest.raises(ValueError, match=told):
+        evenhand.compare_modules(**call)
+
+
+def test_labels_that_can_be_read_only_once_are_read_once():
+    modules, y = {"a": linear(2), "b": linear(3)}, [0, 1] * 6
+    whole, once = (evenhand.compare_modules(modules, X, labels) for labels in (y, iter(y)))
+    assert once.to_dict()["paid"] == whole.to_dict()["paid"]

@@ -320,3 +320,19 @@ def test_the_difference_of_two_shares_is_at_most_one():
     assert found.difference == pytest.approx(-0.8)
     assert found.low == -1.0
     assert found.high < 0
+
+
+def test_rows_of_the_weight_zero_are_as_good_as_not_there():
+    """A class of such rows alone is undefined, and no other p is corrected for it."""
+    draw = np.random.default_rng(4)
+    y, w = np.arange(90) % 3, np.where(np.arange(90) % 3 == 0, 0.0, draw.uniform(0.5, 2, 90))
+    p, q = (np.where(draw.random(90) < share, (y + 1) % 3, y) for share in (0.05, 0.3))
+    y, p, q, w = (np.concatenate([each, each[-6:]]) for each in (y, p, q, w))
+    w[-6:] = 0.0  # of the other classes too
+    found = evenhand.compare(y, {"p": p, "q": q}, weights=w, replicates=20).paid["q"].classes
+    kept = w > 0
+    alone = evenhand.compare(y[kept], {"p": p[kept], "q": q[kept]}, weights=w[kept], classes=[0, 1, 2],
+                             replicates=20).paid["q"].classes  # fmt: skip
+    assert np.isnan(found[0].p)
+    assert (found[0].verdict, found[0].n) == ("not shown", 32)
+    assert [one.p for one in found[1:]] == pytest.approx([one.p for one in alone[1:]])

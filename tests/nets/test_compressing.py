@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -178,3 +179,13 @@ def test_files_of_another_kind_or_network_are_refused(tmp_path):
         evenhand.compress(nn.BatchNorm2d(2), "int8")
     with pytest.raises(InputError, match="bfloat16"):
         save_compressed(nn.Linear(2, 2).bfloat16(), tmp_path / "half.npz")
+
+
+def test_nobody_is_told_to_delete_a_file_that_is_no_compressed_module(tmp_path):
+    net = nn.Linear(3, 2)
+    torch.save(net.state_dict(), tmp_path / "net.pt")
+    np.savez(tmp_path / "net.npz", weight=np.zeros((2, 3)))
+    for name in ("net.pt", "net.npz"):
+        with pytest.raises(InputError, match=rf"{name} is not a compressed module, .*torch.load$") as told:
+            load_compressed(net, tmp_path / name)
+        assert "delete it" not in str(told.value)

@@ -203,6 +203,16 @@ def test_calibration_inputs_that_cannot_be_read(given, told):
         evenhand.compress(small_net(), "int8", calibration=given)
 
 
+def test_what_a_module_asserts_about_calibration_inputs_is_told():
+    class Picky(nn.Linear):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            assert len(x) == 3, "Wrong image height!"
+            return super().forward(x)
+
+    with pytest.raises(InputError, match=r"cannot read calibration inputs .*\(Wrong image height!\)"):
+        evenhand.compress(nn.Sequential(Picky(2, 2), nn.Linear(2, 2)), "int8", calibration=torch.zeros(2, 2))
+
+
 class Named(nn.Conv2d):
     """A convolution under a name of one's own, with a method that its network asks for."""
 
@@ -303,3 +313,22 @@ def test_shares_and_names_as_people_write_them():
     for share in (1, math.nan, "half", True):
         with pytest.raises(InputError, match="'share' must be at least 0 and less than 1"):
             evenhand.compress(small_net(), share=share)
+
+
+def test_layers_of_complex_numbers_stay_as_they_are():
+    """Their imaginary parts had been dropped."""
+
+    class Wave(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.wave, self.head = nn.Linear(4, 4, dtype=torch.cfloat), nn.Linear(4, 2)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.head(self.wave(x.to(torch.cfloat)).abs())
+
+    net = Wave()
+    small = evenhand.compress(net, "int8")
+    assert torch.equal(small.wave.weight, net.wave.weight)
+    assert small.head.weight_int8.dtype == torch.int8
+    with pytest.raises(InputError, match="nothing is made int8"):
+        evenhand.compress(net.wave, "int8")

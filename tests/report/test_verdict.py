@@ -1,5 +1,8 @@
 import re
 
+import numpy as np
+
+import evenhand
 from evenhand.report.headline import beyond_chance
 from evenhand.report.verdict import audit_sentences
 from evenhand.report.verdict_comparison import comparison_sentences
@@ -164,3 +167,18 @@ def test_paired_differences_count_headline_metrics_only(comparison):
 def test_skipped_classes_are_told(comparison):
     comparison["cev"]["pruned"]["skipped"] = 2
     assert any("were skipped (pruned: up to 2)" in sentence for sentence in comparison_sentences(comparison))
+
+
+def test_nobody_alone_lost_is_not_that_nobody_lost():
+    """Fifty classes of forty rows lose a tenth each: no class can show it, all rows together do."""
+    y = np.repeat(np.arange(50), 40)
+    worse = np.where(np.arange(len(y)) % 10 == 0, (y + 1) % 50, y)
+    found = evenhand.compare(y, {"whole": y, "small": worse}, replicates=200).to_dict()
+    assert not any(one["verdict"] == "paid" for one in found["paid"]["small"]["classes"])
+    (told,) = [one for one in comparison_sentences(found) if "to have lost" in one]
+    assert told.startswith(
+        "No class or group alone is shown to have lost by an alternative. But accuracy over "
+    )
+    assert "fell by 0.100 (0.0" in told
+    same = evenhand.compare(y, {"whole": worse, "small": worse}, replicates=200).to_dict()
+    assert "No class or group is shown to have lost by an alternative." in comparison_sentences(same)

@@ -56,7 +56,14 @@ class Pictures:
 def read_cifar10(form: str | None = None, progress: Progress | None = None) -> Pictures:
     """The form asked for; without one the official archive, unless only other forms are on disk."""
     chosen = _choose(form)
-    path = find(FILES[chosen], progress=progress)
+    try:
+        path = find(FILES[chosen], progress=progress)
+    except InputError as error:
+        if FILES[chosen].urls:
+            raise
+        raise InputError(
+            f"{error}; or choose form='official', the images as published, which are downloaded"
+        ) from error
     read = {"official": _read_official, "lossless-4k": _read_lossless, "jpeg75": _read_jpeg}[chosen]
     x, y, n_train = read(path, progress)
     files = {FILES[chosen].name: FILES[chosen].sha256}

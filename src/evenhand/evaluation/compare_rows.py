@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 
 from evenhand.arrays import Array, FloatArray
+from evenhand.errors import InputError
 from evenhand.evaluation.comparison import Comparison, Rows
 from evenhand.evaluation.differences import (
     PAIR_KEYS,
     Difference,
     Measured,
     Paired,
+    changed_rows,
+    least_p,
     mean_of_pairs,
     measured,
     over_runs,
@@ -37,6 +40,7 @@ from evenhand.metrics.pairs import error_rates, measure, relative_changes
 from evenhand.metrics.rates import accuracy
 from evenhand.metrics.undefined import divide
 
+MOST_CELLS = 1 << 18  # classes times groups: so many take 6 GB while rows are drawn again
 WITHOUT_GROUPS = ("acc", "acc_u.label_attr", "min_acc.label_attr")
 
 
@@ -44,6 +48,7 @@ def compare_rows(rows: Rows, base: str, options: Options) -> Comparison:
     """Compare every model with the base, and all models with each other."""
     options.check()
     rows = _base_first(rows, base)
+    _refuse_many(rows)
     others = [name for name in rows.predictions if name != base]
     n_groups = max(len(rows.group_names), 1)
     margins = {name: _margins(rows, name, n_groups) for name in rows.predictions}
@@ -57,10 +62,10 @@ def compare_rows(rows: Rows, base: str, options: Options) -> Comparison:
         name: _over_runs(rows, base, name, found[name].differences, metrics, chosen, n_groups, options)
         for name in others
     }
-    differences = {
-        name: {key: within(one, CATALOGUE[key]) for key, one in own.items()}
-        for name, own in differences.items()
-    }
+    changed = {name: changed_rows(rows.predictions[base], rows.predictions[name]) for name in others}
+    for name, own in differences.items():
+        least = least_p(changed[name])
+        differences[name] = {key: within(one, CATALOGUE[key], least) for key, one in own.items()}
     paid = payments(rows, base, others, options)
     several = {name for name in others if max(_runs(rows, base), _runs(rows, name)) > 1}
     pairs = {
@@ -88,7 +93,12 @@ def compare_rows(rows: Rows, base: str, options: Options) -> Comparison:
         _group_values(margins, rows, sizes) if rows.group_names else None,
         differences,
         _cie(rows, base, others),
-        (*rows.warnings, *_warnings(rows, pairs, sizes, options), *_few_rows(rows, whole, base, others)),
+        (
+            *rows.warnings,
+            *_warnings(rows, pairs, sizes, options),
+            *_few_rows(rows, whole, base, others),
+            *_few_changes(changed, options),
+        ),
         datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         paid,
     )
@@ -101,6 +111,16 @@ def _few_rows(rows: Rows, whole: Mapping[str, Margins], base: str, others: Seque
     return [f"{name}: {told}" for name, told in found.items() if told]
 
 
+def _few_changes(changed: Mapping[str, int], options: Options) -> list[str]:
+    """Of each alternative that predicts too few rows otherwise than the base for anything to be shown."""
+    return [
+        f"{name}: only {'1 row is' if count == 1 else f'{count} rows are'} predicted otherwise than by the "
+        "base, so that no difference can be told from chance, whatever an interval seems to say"
+        for name, count in changed.items()
+        if count and least_p(count) > 1.0 - options.confidence
+    ]
+
+
 def _runs(rows: Rows, name: str) -> int:
     return len(np.atleast_2d(rows.predictions[name]))
 
@@ -108,6 +128,16 @@ def _runs(rows: Rows, name: str) -> int:
 def _share(hits: Array, weights: Array | None) -> float:
     w = np.ones(len(hits)) if weights is None else weights
     return float(divide((hits * w).sum(), w.sum()))
+
+
+def _refuse_many(rows: Rows) -> None:
+    """Classes times groups that would fill the memory, where a process is killed without a word."""
+    classes, groups = len(rows.classes), len(rows.group_names)
+    if classes * groups > MOST_CELLS:
+        raise InputError(
+            f"{groups:,} groups with {classes:,} classes are too many to be compared together; name fewer "
+            "group columns, or put classes together"
+        )
 
 
 def _base_first(rows: Rows, base: str) -> Rows:

@@ -105,6 +105,7 @@ class Comparison:
             "missing": self.rows.missing,
             "classes": self.rows.classes,
             "models": self.models,
+            "runs": {name: len(np.atleast_2d(each)) for name, each in self.rows.predictions.items()},
             "base": self.base,
             "grouping": self.rows.grouping,
             "accuracy": self.accuracy,

@@ -70,11 +70,33 @@ class Measured(float):
         return float(self)
 
 
-def within(found: Difference, metric: Metric) -> Difference:
-    """The same with an interval that ends where no two values of the metric are further apart."""
+def within(found: Difference, metric: Metric, least: float = 0.0) -> Difference:
+    """The same with an interval that ends where no two values of the metric are further apart.
+
+    p is at least the `least`: draws of a few rows that all changed alike do not vary, which shows nothing.
+    """
     most = metric.high - metric.low
     low, high = np.clip([found.low, found.high], -most, most).tolist()
-    return replace(found, low=low, high=high)
+    return replace(found, low=low, high=high, p=float(np.maximum(found.p, least)))
+
+
+def changed_rows(base: Array, other: Array) -> int:
+    """In how many rows the runs `[R, N]` or `[N]` of two models ever predict different classes.
+
+    >>> changed_rows(np.array([0, 1, 1, 0]), np.array([[0, 0, 0, 0], [0, 0, 1, 0]]))
+    2
+    """
+    runs = np.concatenate([np.atleast_2d(base), np.atleast_2d(other)])
+    return int((runs != runs[0]).any(axis=0).sum())
+
+
+def least_p(changed: int) -> float:
+    """The least p that an exact test can give which swaps two models row by row, of so many that changed.
+
+    >>> least_p(1), least_p(5)
+    (1.0, 0.0625)
+    """
+    return min(1.0, 2.0 ** (1 - changed))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sized
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,32 @@ from evenhand.levels import code_values
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
+
+
+def predictions_of(
+    modules: Mapping[str, Any], x: Any, y_true: object | None = None, batch_size: int = 512
+) -> dict[str, IntArray]:
+    """What each module predicts for every row; one that cannot be asked is called by its name.
+
+    >>> import torch
+    >>> predictions_of({"same": torch.nn.Identity()}, torch.eye(3), [0, 1, 2])["same"].tolist()
+    [0, 1, 2]
+    """
+    rows = _rows(x)
+    if isinstance(y_true, Sized) and len(y_true) != len(rows):
+        raise InputError(f"there are {len(y_true):,} labels for {len(rows):,} inputs; give one for each")
+    _class_count(y_true)
+    told = {}
+    for check in (True, False):  # nobody should wait for the first where the last is no module at all
+        for name, module in modules.items():
+            try:
+                if check:
+                    _check(module, batch_size)
+                else:
+                    told[name] = predicted_classes(module, rows, batch_size, y_true)
+            except InputError as error:
+                raise InputError(f"module {name!r}: {error}") from error
+    return told
 
 
 def predicted_classes(
@@ -73,6 +99,11 @@ def _class_count(y_true: object | None) -> int | None:
             f"labels hold text (like {names[-1]!r}), and modules answer with class codes; give the place of "
             "each label's class among the outputs, such as [names.index(label) for label in labels]"
         )
+    if values.dtype.kind in "if" and (values < 0).any():  # such as the -100 that torch's losses pass over
+        raise InputError(
+            f"labels hold {values[values < 0][0]:g}, which no module answers; count classes from 0 on, and "
+            "give rows without a class as NaN, which are counted as missing"
+        )
     return len(names)
 
 
@@ -103,7 +134,7 @@ def _asked(module: nn.Module, rows: Tensor) -> Any:
         return module(_as_read_by(module, rows))
     except (torch.OutOfMemoryError, InputError):
         raise
-    except (RuntimeError, TypeError, ValueError, LookupError, AttributeError) as error:
+    except (RuntimeError, TypeError, ValueError, LookupError, AttributeError, AssertionError) as error:
         kind = str(rows.dtype).removeprefix("torch.")
         told = next(iter(str(error).splitlines()), type(error).__name__)
         raise InputError(

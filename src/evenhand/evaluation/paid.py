@@ -229,7 +229,7 @@ def mean_p(values: FloatArray, code: Array, n: int, weights: Array | None = None
 
     Where m values are not 0, it is at least 2^(1 - m), the least that flipping their signs could give: of a
     few rows that all changed alike the t statistic is infinite, and shows nothing.
-    NaN for fewer than two rows.
+    NaN for fewer than two rows. Rows of the weight 0 are none.
 
     >>> values = np.array([1.0, 2.0, 3.0, 0.0, 0.0, 5.0, -1.0, -1.0])
     >>> mean_p(values, np.array([0, 0, 0, 1, 1, 2, 3, 3]), 4).round(4).tolist()
@@ -238,13 +238,13 @@ def mean_p(values: FloatArray, code: Array, n: int, weights: Array | None = None
     from scipy.special import stdtr
 
     w = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
-    rows, whole = np.bincount(code, minlength=n), np.bincount(code, w, minlength=n)
+    rows, whole = np.bincount(code, w > 0, minlength=n), np.bincount(code, w, minlength=n)
     mean = divide(np.bincount(code, w * values, minlength=n), whole)
     squares = np.bincount(code, w**2 * (values - mean[code]) ** 2, minlength=n)
     error = divide(np.sqrt(squares * divide(rows, rows - 1)), whole)
     t = divide(np.abs(mean), error)
     found = np.where(error > 0, 2 * stdtr(np.maximum(rows - 1, 1), -np.nan_to_num(t)), 0.0)
-    least = 2.0 ** (1 - np.bincount(code, values != 0, minlength=n))
+    least = 2.0 ** (1 - np.bincount(code, (values != 0) & (w > 0), minlength=n))
     found = np.maximum(found, np.minimum(least, 1.0))
     return np.where(rows < 2, np.nan, np.where(np.nan_to_num(mean) == 0, 1.0, found))
 

@@ -128,9 +128,10 @@ def int8_names(module: nn.Module) -> list[str]:
 
 
 def _can_become_int8(part: nn.Module) -> bool:
-    """Whether it is such a layer; one without inputs or outputs has no weights to find a scale for."""
-    own = dict(part.named_parameters(recurse=False))
-    return _form(type(part)) is not None and "weight" in own and own["weight"].numel() > 0
+    """Whether it is such a layer; one without inputs or outputs, or of complex numbers, has no scales."""
+    weight = dict(part.named_parameters(recurse=False)).get("weight")
+    known = weight is not None and weight.numel() > 0 and not weight.is_complex()
+    return known and _form(type(part)) is not None
 
 
 @torch.no_grad()

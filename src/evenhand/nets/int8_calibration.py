@@ -79,7 +79,7 @@ def _batches(calibration: Tensor | Iterable[Any]) -> Iterator[Tensor]:
 def _show(module: nn.Module, x: Tensor) -> None:
     try:
         module(x)
-    except (RuntimeError, TypeError, ValueError, IndexError) as error:
+    except (RuntimeError, TypeError, ValueError, LookupError, AttributeError, AssertionError) as error:
         why = (str(error).splitlines() or [""])[0]
         raise InputError(
             f"the network cannot read calibration inputs of shape {tuple(x.shape)} and {x.dtype} ({why}); "

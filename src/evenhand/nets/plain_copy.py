@@ -18,6 +18,7 @@ from torch.nn.utils.spectral_norm import SpectralNorm
 from torch.nn.utils.weight_norm import WeightNorm
 
 from evenhand.errors import InputError
+from evenhand.nets.borrowed import borrowed
 
 # the hooks that make a weight before each call, and what turns it into a parameter again
 _MAKERS: dict[type, tuple[str, Callable[[Any, str], Any]]] = {
@@ -40,6 +41,12 @@ def plain_copy(module: nn.Module) -> nn.Module:
             f"some layers of the network {type(module).__name__} have no weights yet; call it once first"
         )
     copy = _copied(module)
+    if name := borrowed(copy, module):
+        raise InputError(
+            f"the network {type(module).__name__} holds a function in {name!r} that has hold of the network "
+            "itself; a copy would call this one too, whatever is done to the copy; make it a method of the "
+            "class, or a module around this one whose forward calls it"
+        )
     with in_evaluation(copy):  # spectral norm moves its estimate whenever it is read in training
         for part in list(copy.modules()):
             _unparametrize(part)

@@ -19,7 +19,7 @@ from evenhand.report.figures import (
 from evenhand.report.headline import GAPS, RATIOS, WORST, label
 from evenhand.report.numbers import defined, without_nan
 from evenhand.report.palette import step_from_reference
-from evenhand.report.verdict_comparison import alternatives, comparison_sentences
+from evenhand.report.verdict_comparison import alternatives, comparison_sentences, of_runs
 
 Json = Mapping[str, Any]
 DRAWN_DIFFERENCES = 16
@@ -44,6 +44,7 @@ def render(comparison: Json) -> str:
         title=comparison.get("name") or _title(comparison),
         sentences=comparison_sentences(comparison),
         alternatives=alternatives(comparison),
+        of_runs=of_runs(comparison),
         matrices=matrix_figures(comparison),
         numbered=len(comparison["models"]) > MOST_NAMED,
         changes=change_scatter(comparison),

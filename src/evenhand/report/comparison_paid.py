@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenhand.report.names import isolated, listed
-from evenhand.report.numbers import number
+from evenhand.report.numbers import defined, interval, number
 
 Json = Mapping[str, Any]
 KINDS = {"classes": "class", "groups": "group", "cells": "class in group"}
@@ -49,13 +49,43 @@ def paid_sentence(comparison: Json) -> str:
     by = {model: _payers(entry) for model, entry in paid.items()}
     model = min(by, key=lambda name: min((one["difference"] for _, one in by[name]), default=0.0))
     if not by[model]:
-        return "No class or group is shown to have lost by an alternative."
+        return _nobody_alone(comparison)
     told = [f"{kind} “{isolated(str(one['name']))}” ({number(one['difference'], signed=True)})"
             for kind, one in by[model][:NAMED]]  # fmt: skip
     more = len(by[model]) - NAMED
     others = [isolated(name) for name in by if by[name] and name != model]
     too = f" Some paid for {listed(others)} too." if others else ""
     return f"Paid for {isolated(model)}: {', '.join(told)}{f' and {more} more' if more > 0 else ''}.{too}"
+
+
+def _nobody_alone(comparison: Json) -> str:
+    """That nobody is shown to have lost; and where all rows together are, that their loss is somebody's.
+
+    >>> acc = {"difference": -0.1, "low": -0.12, "high": -0.08, "p": 0.001}
+    >>> print(_nobody_alone({"differences": {"small": {"acc": acc}}}).split("But ")[1].split(":")[0])
+    accuracy over all rows fell by 0.100 (0.080 to 0.120) with small
+    """
+    level = 1.0 - ((comparison.get("method") or {}).get("confidence") or 0.95)
+    found = {
+        model: own["acc"] for model, own in (comparison.get("differences") or {}).items() if "acc" in own
+    }
+    fell = {model: one for model, one in found.items() if _below(one, level)}
+    nobody = "No class or group{} is shown to have lost by an alternative."
+    if not fell:
+        return nobody.format("")
+    model = min(fell, key=lambda name: fell[name]["difference"])
+    one = fell[model]
+    size = f"{number(-one['difference'])} ({interval((-one['high'], -one['low']))})"
+    return (
+        f"{nobody.format(' alone')} But accuracy over all rows fell by {size} with {isolated(model)}: those "
+        "who lost have too few rows each, or lost too little, to be told from chance."
+    )
+
+
+def _below(found: Json, level: float) -> bool:
+    """Whether a paired difference is below 0, by its interval and by its p."""
+    known = defined(found.get("high")) and defined(found.get("p"))
+    return known and found["high"] < 0 and found["p"] <= level
 
 
 def _payers(entry: Json) -> list[tuple[str, Json]]:

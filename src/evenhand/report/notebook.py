@@ -10,7 +10,7 @@ from evenhand.report.definitions import define
 from evenhand.report.names import main_rates, rate_head, rate_name
 from evenhand.report.numbers import UNDEFINED, count, defined, interval, number, percent
 from evenhand.report.terminal import short_names, shown_metrics
-from evenhand.report.terminal_comparison import shown_differences
+from evenhand.report.terminal_comparison import differs, shown_differences
 from evenhand.report.terminal_parts import Json
 from evenhand.report.verdict import audit_sentences
 from evenhand.report.verdict_comparison import alternatives, comparison_sentences
@@ -113,7 +113,7 @@ def _models(comparison: Json) -> str:
         pair: list[Any] = [(comparison[key].get(model) or {}).get("value") for key in ("cev", "sde")]
         own = [number(comparison["accuracy"].get(model)), percent(comparison["disagreement"].get(model))]
         rows.append(_cells([str(model), *own, *(number(value, 4) for value in pair)]))
-    return _table(["model", "accuracy", "differs in", "CEV", "SDE"], rows)
+    return _table(["model", "accuracy", differs(comparison), "CEV", "SDE"], rows)
 
 
 def _differences(comparison: Json, model: str) -> str:

@@ -9,7 +9,7 @@ from evenhand.report.headline import GAPS, WORST
 from evenhand.report.numbers import UNDEFINED, count, defined, interval, number, percent
 from evenhand.report.terminal_paid import paid_table, shown_payers
 from evenhand.report.terminal_parts import Column, Fitted, Json, bullets, safe, table, words
-from evenhand.report.verdict_comparison import alternatives, comparison_sentences
+from evenhand.report.verdict_comparison import alternatives, comparison_sentences, of_runs
 
 SENTENCES = 3
 MOST_ALTERNATIVES = 4
@@ -24,7 +24,8 @@ def comparison_table(comparison: Json) -> Fitted:
 def _parts(comparison: Json, width: int) -> Iterator[Any]:
     names = alternatives(comparison)
     base = safe(comparison["base"])
-    facts = f"{count(comparison['n'])} rows · {len(comparison['classes'])} classes · base {base}"
+    rows = "row" if comparison["n"] == 1 else "rows"
+    facts = f"{count(comparison['n'])} {rows} · {len(comparison['classes'])} classes · base {base}"
     yield words(("Comparison", "bold"), f"  {facts}")
     yield bullets(comparison_sentences(comparison)[:SENTENCES], "›", "bold cyan")
     yield _models(comparison, width)
@@ -37,6 +38,15 @@ def _parts(comparison: Json, width: int) -> Iterator[Any]:
         yield words((f"{len(names) - MOST_ALTERNATIVES} more alternatives are in the full report", "dim"))
     if comparison.get("warnings"):
         yield bullets(comparison["warnings"], "!", "bold yellow")
+
+
+def differs(comparison: Json) -> str:
+    """The head of the column: of several runs it is the class that most of them predict that differs.
+
+    >>> differs({"runs": {"a": 5, "b": 5}}), differs({"runs": {"a": 1, "b": 1}})
+    ('usual differs in', 'differs in')
+    """
+    return "usual differs in" if of_runs(comparison) else "differs in"
 
 
 def _models(comparison: Json, width: int) -> Any:
@@ -53,7 +63,9 @@ def _models(comparison: Json, width: int) -> Any:
         Column("accuracy", [words(number(accuracy[name])) for name in models]),
         Column("change", changes),
         Column(
-            "differs in", [words(percent(comparison["disagreement"].get(name))) for name in models], rank=1
+            differs(comparison),
+            [words(percent(comparison["disagreement"].get(name))) for name in models],
+            rank=1,
         ),
         *(Column(key.upper(), _pair(comparison, key), rank=2) for key in ("cev", "sde")),
     ]

@@ -41,6 +41,15 @@ def alternatives(comparison: Json) -> list[str]:
     return [model for model in comparison["models"] if model != comparison["base"]]
 
 
+def of_runs(comparison: Json) -> bool:
+    """Whether some model has several runs: then what is said of "its prediction" is what most of them say.
+
+    >>> of_runs({"runs": {"a": 1, "b": 5}}), of_runs({})
+    (True, False)
+    """
+    return any(runs > 1 for runs in (comparison.get("runs") or {}).values())
+
+
 def _accuracy(comparison: Json) -> str:
     names, base = alternatives(comparison), comparison["base"]
     accuracy, disagreement = comparison.get("accuracy") or {}, comparison.get("disagreement") or {}
@@ -54,6 +63,9 @@ def _accuracy(comparison: Json) -> str:
     if len(names) == 1:
         name = names[0]
         both = f"{number(accuracy[name])} against {number(accuracy[base])}"
+        if of_runs(comparison):  # how often the usual predictions differ, the exemplars tell
+            mean = f"The accuracy of {isolated(name)}, the mean over runs,"
+            return f"{mean} is {_moved(changes[name])} ({both})."
         return (
             f"{isolated(name)} differs from {isolated(base)} in {percent(disagreement.get(name))} of the"
             f" predictions, and its accuracy is {_moved(changes[name])} ({both})."
@@ -65,7 +77,7 @@ def _accuracy(comparison: Json) -> str:
     )
     sentence += f" moves by {ends[0]} to {ends[1]}"
     parted = {m: disagreement[m] for m in names if defined(disagreement.get(m))}
-    if parted:
+    if parted and not of_runs(comparison):
         most = max(parted, key=lambda m: parted[m])
         sentence += f"; {isolated(most)} differs from it most often, in {percent(parted[most])} of the rows"
     return f"{sentence}."

@@ -40,9 +40,10 @@ def _joined(
         parts = (pl.col(f"{part}0").alias(f"{part}{place}") for part in ("label", "prediction"))
         joined = joined.join(frame.select(*on, *parts), on=on, how="inner", maintain_order="left")
         if joined.height == 0:
+            one, first = (each["key"][0] for each in (frame, frames[0]))
             raise InputError(
-                f"no value of the key column '{columns.key}' of {models[place].source.name} is in the files "
-                "before it; check that it names the same rows in each"
+                f"no value of the key column '{columns.key}' of {models[place].source.name} (like {one!r}) "
+                f"is in the files before it (like {first!r}); check that it names the same rows in each"
             )
     return joined, unmatched
 
@@ -71,9 +72,10 @@ def _refuse_repeated(model: Model, frame: pl.DataFrame, on: Sequence[str], colum
     if len(again):
         key, *run = (frame[name][again[0]] for name in on)
         within = f" of run {run[0]}" if run else ""
+        runs = "" if run else ", or with several runs in a file the column that names them"
         raise InputError(
             f"the key {key!r}{within} occurs more than once in the column '{columns.key}' of "
-            f"{model.source.name}; each row needs a key of its own"
+            f"{model.source.name}; each row needs a key of its own{runs}"
         )
 
 

@@ -47,7 +47,13 @@ def load_compressed(module: nn.Module, path: str | Path) -> nn.Module:
     """The module of a file, in evaluation; `module` is one of the same kind, uncompressed, and stays so."""
     if not Path(path).is_file():
         raise InputError(f"there is no file {path}")
-    tensors, facts = load_tensors(Path(path))
+    try:
+        tensors, facts = load_tensors(Path(path))
+    except InputError as error:  # it would advise to delete a checkpoint
+        raise InputError(
+            f"{path} is not a compressed module, or is damaged; save_compressed writes one, and what "
+            "torch.save wrote is read by torch.load"
+        ) from error
     if facts.get("format") != FORMAT:
         raise InputError(f"{path} is not a compressed module; write it with save_compressed")
     found = plain_copy(module)  # as the module was when it was compressed
