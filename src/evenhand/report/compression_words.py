@@ -118,8 +118,8 @@ def anew_sentence(study: Json, problem: Json, level: str) -> list[str]:
     >>> told = {"mean": 0.02, "p_holm": 0.5}, {"mean": 0.1, "p_holm": 0.01}
     >>> problem = {"name": "t / n", "anew": {"cev": {"mean": 0.1}, "sde": {"mean": 0.2}, "rows": [
     ...     {"level": "45 %", "cev": told[0], "sde": told[1]}]}}
-    >>> anew_sentence({"problems": [problem]}, problem, "45 %")[0].partition("by SDE, ")[2]
-    'that it went further at 45 %, and of 0 and 0 less far.'
+    >>> anew_sentence({"problems": [problem]}, problem, "45 %")[0].partition("than that ")[2]
+    'at 45 %: 0 of 1 method by CEV, 1 by SDE; less far: 0 by CEV, 0 by SDE.'
     """
     found = problem.get("anew")
     if not found:
@@ -130,9 +130,10 @@ def anew_sentence(study: Json, problem: Json, level: str) -> list[str]:
     )
     floor = f"CEV {number(found['cev']['mean'])}, SDE {number(found['sde']['mean'])}"
     return [
-        f"Training the base anew, with another seed, moves errors between classes too ({floor}). It is shown "
-        f"of {further[0]} of {many(len(rows), 'method')} by CEV, and of {further[1]} by SDE, that it went "
-        f"further{where(study, problem, level)}, and of {nearer[0]} and {nearer[1]} less far."
+        f"Training the base anew, with another seed, moves errors between classes too ({floor}). Shown to "
+        f"move them further than that{where(study, problem, level)}: {further[0]} of "
+        f"{many(len(rows), 'method')} by CEV, {further[1]} by SDE; less far: {nearer[0]} by CEV, {nearer[1]} "
+        "by SDE."
     ]
 
 

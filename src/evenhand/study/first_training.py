@@ -137,8 +137,8 @@ class FirstTrainings:
     def note(self, place: int) -> str:
         """What a record says of it, as JSON: runs with the same `first` share it.
 
-        Where two were made of one, as on two machines, the digest of the `weights` tells them apart. It is not
-        known of a run that went on from a checkpoint of its own.
+        Where one was made twice, as on two machines, the digest of the `weights` tells which it was. It is
+        not known of a run that went on from a checkpoint of its own.
         """
         if not self.ids:
             return ""
