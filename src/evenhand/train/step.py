@@ -24,6 +24,8 @@ from evenhand.train.recipe import Recipe
 from evenhand.train.recorded import Recorded
 from evenhand.train.stack import Parameters, Stack, in_lines
 
+LAID_OUT = "expected size"  # of what compiled code says where a kernel's result is laid out otherwise
+
 
 class Step:
     """What happens to a stack on one batch.
@@ -114,14 +116,19 @@ class Step:
     def _differentiated(self, turn: tuple[str, ...], *given: Any) -> tuple[Any, Any, Any, Any]:
         """Losses, state, logs and gradients; plainly from here on where torch cannot compile them.
 
-        Nothing has moved before gradients are there, so the step is taken again as if for the first time.
+        No parameter has moved before gradients are there, and statistics are put back, so the step is taken
+        again as if for the first time.
         """
+        untried = self._compiled and turn not in self._losses
+        before = {name: value.clone() for name, value in self.stack.buffers().items()} if untried else {}
         try:
             losses, state, logs = self._loss(turn)(self._moving(turn), self.hyper, *given)
             return losses, state, logs, self.gradients.of(losses, turn)
-        except RuntimeError as error:
+        except (RuntimeError, AssertionError) as error:
             if not self._compiled or not _of_the_compiler(error):
                 raise
+            for name, value in before.items():  # the backward pass may be what fails
+                self.stack.buffers()[name].copy_(value)
             warnings.warn(
                 f"torch could not compile this step: {_first_line(error)}; it is taken as it is, "
                 "and takes longer",
@@ -215,7 +222,8 @@ class Step:
 def _of_the_compiler(error: Exception) -> bool:
     from torch._dynamo.exc import TorchDynamoException  # seconds to import, and only compiled steps need it
 
-    return isinstance(error, TorchDynamoException)
+    of_shapes = isinstance(error, AssertionError) and LAID_OUT in str(error)
+    return of_shapes or isinstance(error, TorchDynamoException)
 
 
 def _first_line(error: Exception) -> str:
