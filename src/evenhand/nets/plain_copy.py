@@ -45,7 +45,7 @@ def plain_copy(module: nn.Module) -> nn.Module:
         raise InputError(
             f"the network {type(module).__name__} holds a function in {name!r} that has hold of the network "
             "itself; a copy would call this one too, whatever is done to the copy; make it a method of the "
-            "class, or a module around this one whose forward calls it"
+            "class, or a module around this one whose forward calls it; if it is a hook, remove it first"
         )
     with in_evaluation(copy):  # spectral norm moves its estimate whenever it is read in training
         for part in list(copy.modules()):
