@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import weakref
+from array import array
+from collections import deque
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +14,7 @@ from torch import nn
 from torch.utils.data import (
     BatchSampler,
     DataLoader,
+    DistributedSampler,
     IterableDataset,
     RandomSampler,
     SequentialSampler,
@@ -22,6 +25,7 @@ from torch.utils.data import (
 
 import evenhand
 from evenhand.errors import InputError
+from evenhand.evaluation.module_inputs import inputs_of
 from evenhand.evaluation.module_outputs import read_batch
 
 N = 60
@@ -85,6 +89,9 @@ def test_batches_may_be_inputs_alone(batches):
 def test_lists_of_numbers_and_arrays_are_inputs_as_before():
     rows = evenhand.compare_modules(MODULES, X.tolist(), Y)
     np.testing.assert_equal(told(rows), told(evenhand.compare_modules(MODULES, X.numpy(), Y)))
+    for numbers in (range(4), array("d", [0.0, 1.0, 2.0, 3.0]), memoryview(np.arange(4))):
+        assert inputs_of(numbers).rows == 4
+    assert not inputs_of(deque([X])).cut
 
 
 def test_a_loader_that_shuffles_is_fine_alone_and_refused_beside_columns():
@@ -142,6 +149,8 @@ def test_rows_that_are_left_out_or_come_twice_are_refused_even_without_columns()
     with pytest.raises(InputError, match=r"leaves out its last 4 rows \(drop_last=True\)"):
         evenhand.compare_modules(MODULES, loader(drop_last=True))
     assert evenhand.compare_modules(MODULES, loader(batch_size=6, drop_last=True)).rows.y.size == N
+    with pytest.raises(InputError, match="its share of the rows, one of 3"):
+        evenhand.compare_modules(MODULES, loader(sampler=DistributedSampler(DATA, 3, 0)))
     for sampler in (WeightedRandomSampler([1.0] * N, N), RandomSampler(DATA, replacement=True)):
         with pytest.raises(InputError, match="draws rows again"):
             evenhand.compare_modules(MODULES, loader(sampler=sampler))

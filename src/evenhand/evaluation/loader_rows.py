@@ -25,6 +25,11 @@ def check_loader(x: Any, columns: Sequence[str]) -> None:
             f"the loader draws rows again ({type(order).__name__} with replacement), so that some would "
             "count twice; make one that gives every row once: DataLoader(dataset, shuffle=False)"
         )
+    if (processes := getattr(order, "num_replicas", 1)) > 1:  # as a DistributedSampler shares them out
+        raise InputError(
+            f"the loader gives this process its share of the rows, one of {processes}; make one that gives "
+            "all of them: DataLoader(dataset, shuffle=False)"
+        )
     if rest := _left_out(loader, order):
         raise InputError(
             f"the loader leaves out its last {rest:,} rows (drop_last=True); make it with drop_last=False"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 BATCH_SIZE = 512
+OF_ARRAYS = ("__array__", "__cuda_array_interface__", "__dlpack__", "to_numpy")
 PAIR = "give batches of inputs, or pairs of inputs and labels"
 
 
@@ -87,10 +88,10 @@ def _is_loader(x: Any) -> bool:
             f"a data set ({type(x).__name__}) gives single rows, and modules are asked about batches; put it "
             "into a loader: torch.utils.data.DataLoader(dataset, batch_size=512)"
         )
-    if isinstance(x, str | bytes | Mapping) or hasattr(x, "__array__") or hasattr(x, "to_numpy"):
+    if isinstance(x, str | bytes | memoryview | Mapping) or any(hasattr(x, name) for name in OF_ARRAYS):
         return False
-    if isinstance(x, list | tuple):
-        return bool(x) and _looks_like_a_batch(x[0])
+    if isinstance(x, Sequence):
+        return len(x) > 0 and _looks_like_a_batch(x[0])
     return isinstance(x, Iterable)
 
 
