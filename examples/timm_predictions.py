@@ -4,14 +4,15 @@
     python examples/timm_predictions.py imagenet/val predictions [MODEL ...]
     evenhand compare predictions/*.csv --label y --prediction p --key image --html zoo.html
 
-`imagenet/val` has a folder of images for each of the 1000 classes: a folder's place in their order is its
-class, so that with one missing all behind it would be others, and the script stops. `predictions/zoo.md` is
-the table of the models as the paper prints it: top-1, top-5, size of images, parameters, the most accurate
-first. The first file is the base of the comparison; its page has the matrices of top-1, CEV and SDE. timm
-is no dependency of evenhand, and ImageNet is not ours to pass on: with its images nobody has run this
-script here. With those of twelve made-up classes, before it counted folders, it ran with timm 1.0.31, whose
-weights behind a name without a tag are often newer ones than the paper's; with the tags below sizes and
-parameters are those of its Table 2.
+`imagenet/val` has a folder of images for each of the 1000 classes, such as n01440764: a folder's place in
+their order is its class, so that with one missing all behind it would be others, and the script stops. Labels
+and predictions are written by the folder's name, which a comparison then says. `predictions/zoo.md` is the
+table of the models as the paper prints it: top-1, top-5, size of images, parameters, the most accurate first.
+The first file is the base of the comparison; its page has the matrices of top-1, CEV and SDE. timm is no
+dependency of evenhand, and ImageNet is not ours to pass on: with its images nobody has run this script here.
+With those of twelve made-up classes, before it counted folders and wrote their names, it ran with timm
+1.0.31, whose weights behind a name without a tag are often newer ones than the paper's; with the tags below
+sizes and parameters are those of its Table 2.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def predictions(model: torch.nn.Module, batches: Any, device: str) -> Iterator[t
             yield from zip(y.tolist(), five[:, 0].tolist(), inside.tolist(), strict=True)
 
 
-def write(path: Path, names: Sequence[str], rows: Sequence[tuple[int, int, bool]]) -> None:
+def write(path: Path, names: Sequence[str], rows: Sequence[tuple[object, object, bool]]) -> None:
     """One line for each image."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -74,7 +75,9 @@ def run(name: str, images: Path, out: Path, device: str, batch: int, workers: in
     data = timm.data.ImageDataset(str(images), transform=timm.data.create_transform(**config))
     check_classes(name, model, data)
     loader = torch.utils.data.DataLoader(data, batch_size=batch, num_workers=workers)
-    rows = list(predictions(model, loader, device))
+    places = data.reader.class_to_idx
+    folders = sorted(places, key=places.get)
+    rows = [(folders[y], folders[p], top) for y, p, top in predictions(model, loader, device)]
     write(out / f"{name}.csv", data.filenames(basename=True), rows)
     top1, top5 = (sum(hits) / len(rows) for hits in zip(*((y == p, top) for y, p, top in rows), strict=True))
     parameters = sum(weights.numel() for weights in model.parameters())

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evenhand.errors import InputError
 from evenhand.evaluation.audit import Audit, assess
 from evenhand.evaluation.compare_rows import compare_rows
 from evenhand.evaluation.comparison import Comparison
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from torch import nn
 
     from evenhand.evaluation.fitted import Fitted  # brings torch with it, which an audit does not need
+
+OF_CLASSES = ("positive", "classes")  # options that name classes, which must be known to check them
 
 
 def audit(
@@ -130,34 +131,58 @@ def compare(
 def compare_modules(
     modules: Mapping[str, Any],
     x: Any,
-    y_true: object,
+    y_true: object | None = None,
     groups: object | None = None,
     base: str | None = None,
     *,
-    batch_size: int = 512,
+    batch_size: int | None = None,
+    class_names: Sequence[str] | None = None,
+    progress: Callable[[str], None] | None = None,
     **options: Any,
 ) -> Comparison:
     """Compare modules on the same inputs, such as a network and its pruned form: `compare` of what they say.
 
-    `modules` maps names to `torch.nn.Module`s, the base first unless named; `x` is a tensor of inputs as they
-    take them, `y_true` the class codes. `.paid` has the classes and groups that lost, with intervals.
+    `modules` maps names to `torch.nn.Module`s, the base first unless named; a list of modules is several
+    trainings of a model. `x` is a tensor of inputs as they take them, asked in batches of `batch_size` (512),
+    or a loader: any iterable of batches, which are tensors of inputs or tuples that begin with inputs and
+    labels. It is gone through once, and no batch is kept. `y_true` are the class codes, which a loader may
+    bring itself; if both do they must agree. Columns (`y_true`, `groups`, `weights`) are matched by position,
+    so that a loader that shuffles is refused beside them; the order of a generator cannot be seen.
+    `class_names` names the outputs in their order: results have these names, and labels may be names or
+    codes. `progress` is told after each batch how many rows are done. Further options are those of `compare`.
+    `.paid` has the classes and groups that lost, with intervals.
 
     >>> import torch, evenhand
+    >>> from torch.utils.data import DataLoader, TensorDataset
     >>> x = torch.eye(3).repeat(20, 1)
     >>> forgets = torch.nn.Linear(3, 3, bias=False)
     >>> _ = forgets.weight.data.copy_(torch.tensor([[1.0, 0.5, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]))
-    >>> found = evenhand.compare_modules({"whole": torch.nn.Identity(), "small": forgets}, x, x.argmax(1))
+    >>> modules = {"whole": torch.nn.Identity(), "small": forgets}
+    >>> found = evenhand.compare_modules(modules, x, x.argmax(1))
     >>> [(one.name, one.difference, one.verdict) for one in found.paid["small"].shown]
     [('1', -1.0, 'paid')]
+    >>> loader = DataLoader(TensorDataset(x, x.argmax(1)), batch_size=8)
+    >>> found = evenhand.compare_modules(modules, loader, class_names=["cat", "bird", "dog"])
+    >>> [(one.name, one.difference, one.verdict) for one in found.paid["small"].shown]
+    [('bird', -1.0, 'paid')]
     """
-    from evenhand.evaluation.module_predictions import predictions_of
+    from evenhand.evaluation.module_question import Question
 
-    if not isinstance(modules, Mapping):
-        raise InputError('give the modules with their names, such as {"whole": model, "pruned": small}')
-    if not any(isinstance(value, Iterator) for value in (y_true, groups, options.get("weights"))):
+    y_true = list(y_true) if isinstance(y_true, Iterator) else y_true
+    columns = {"groups": groups, "weights": options.get("weights")}
+    given = [name for name, values in columns.items() if values is not None]
+    question = Question.of(modules, x, y_true, batch_size, class_names, given)
+    if not any(isinstance(values, Iterator) for values in columns.values()):
         # what is wrong with columns or options is told now: to ask the modules may take hours
-        compare(y_true, dict.fromkeys(modules, y_true), groups, base, **{**options, "replicates": 0})
-    return compare(y_true, predictions_of(modules, x, y_true, batch_size), groups, base, **options)
+        labels = question.imagined_labels(**columns)
+        early = {
+            key: value for key, value in options.items() if question.knows_classes or key not in OF_CLASSES
+        }
+        compare(labels, dict.fromkeys(modules, labels), groups, base, **{**early, "replicates": 0})
+    told = question.answers(progress)
+    if told.classes is not None:
+        options = {"classes": told.classes, **options}
+    return compare(told.y_true, told.predictions, groups, base, **options)
 
 
 def _options(metrics: Sequence[str] | None, privileged: object = None, **options: Any) -> Options:

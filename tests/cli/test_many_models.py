@@ -119,6 +119,10 @@ def test_the_script_writes_predictions_and_table_with_a_stand_in_for_timm(monkey
     assert {path.name for path in tmp_path.iterdir()} == {"one.csv", "two.csv", "zoo.md"}
     assert (tmp_path / "zoo.md").read_text("utf-8").count("| 288 | 0.00 |") == 2
     assert capsys.readouterr().out.count("| 288 |") == 2
+    with (tmp_path / "one.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["y"] for row in rows[:7]] == ["n0", "n1", "n2", "n3", "n4", "n5", "n0"]  # the folders
+    assert {row["p"] for row in rows} <= {f"n{k}" for k in range(6)}
 
 
 def test_images_without_a_folder_for_each_class_are_refused(monkeypatch, tmp_path):

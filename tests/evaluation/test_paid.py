@@ -219,9 +219,9 @@ def test_inputs_that_no_module_can_be_asked_about_are_named():
         (x[:0], rf"{no_input} \(0, 3\); give a row for each label"),
         ([], rf"{no_input} \(0,\)"),
         (x[0, 0], rf"{no_input} \(\)"),
-        (loader, rf"{no_tensor}.* not DataLoader; join the batches"),
-        (DataLoader(TensorDataset(x[:0], x[:0])), rf"{no_tensor}.* not DataLoader"),
-        ([x[:1], x[1:]], f"{no_tensor}.* not list"),
+        (loader.dataset, r"a data set \(TensorDataset\) gives single rows.*DataLoader"),
+        (DataLoader(TensorDataset(x[:0], x[:0])), "the loader has no rows"),
+        ({"x": x}, f"{no_tensor}.* not dict"),
         (None, f"{no_tensor}.* not NoneType"),
         (x[:, :2], r"does not take inputs of the shape \(4, 2\) and type float32; give them as"),
         (x.to(torch.uint8), "type uint8; give them as it was trained on them .torch says: .*dtype"),
@@ -230,8 +230,7 @@ def test_inputs_that_no_module_can_be_asked_about_are_named():
             evenhand.compare_modules({"a": module, "b": module}, inputs, y)
     with pytest.raises(evenhand.errors.InputError, match=r"one row of logits.* not \(4, 0\) for 4 inputs"):
         predicted_classes(NoClass(), x)
-    joined = torch.cat([rows for rows, _ in loader])  # what the sentence says to do works
-    assert predicted_classes(module, joined).tolist() == predicted_classes(module, x).tolist()
+    assert predicted_classes(module, loader).tolist() == predicted_classes(module, x).tolist()
     assert module.training
 
 

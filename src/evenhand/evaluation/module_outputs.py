@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-def read_batch(out: Any, n: int) -> Tensor:
+def read_batch(out: Any, n: int, n_names: int | None = None) -> Tensor:
     """One number for each of n rows: whole ones are class codes, others the logit of the class 1.
 
     A row of logits becomes the code of the largest. Whether single numbers are logits at all is asked once
-    all of them are there (`class_codes`): a batch may be too small to tell.
+    all of them are there (`class_codes`): a batch may be too small to tell. `n_names` is how many names the
+    outputs have, where they have any. Nothing of what was returned is kept.
 
     >>> import torch
     >>> read_batch(torch.tensor([[0.1, 0.9], [2.0, 1.0]]), 2).tolist()
@@ -34,7 +35,11 @@ def read_batch(out: Any, n: int) -> Tensor:
         raise InputError(
             f"a module gives NaN for {unknown} of {n} inputs, which is no class; look at its weights"
         )
-    return (logits.argmax(dim=1) if logits[0].numel() > 1 else logits.reshape(-1)).cpu()
+    single = logits[0].numel() == 1
+    if n_names is not None:
+        _check_names(logits, single, n_names)
+    # a module may return a part of its input: what is only looked at would hold on to all of it
+    return (logits.reshape(-1) if single else logits.argmax(dim=1)).to("cpu", copy=True)
 
 
 def class_codes(told: Tensor, n_classes: int | None = None) -> IntArray:
@@ -53,6 +58,23 @@ def class_codes(told: Tensor, n_classes: int | None = None) -> IntArray:
             "from 0 on, or logits as floating-point numbers"
         )
     return np.asarray(told.numpy(), dtype=np.int64)
+
+
+def _check_names(logits: Tensor, single: bool, n_names: int) -> None:
+    """Refuse more or fewer names than the module tells classes apart."""
+    if single and not logits.is_floating_point():
+        if (most := int(logits.max())) >= n_names:
+            raise InputError(
+                f"a module answers with the class code {most}, and there are {n_names} class names, whose "
+                f"places go from 0 to {n_names - 1}"
+            )
+        return
+    told = 2 if single else logits.shape[1]
+    if told != n_names:
+        how = "one logit a row, which tells two classes apart" if single else f"{told} logits a row"
+        raise InputError(
+            f"a module gives {how}, and there are {n_names} class names; give one for each class"
+        )
 
 
 def _check_single_logits(told: Tensor, n_classes: int | None) -> None:

@@ -1,49 +1,28 @@
-"""What a module of one's own predicts, batch by batch, as class codes: for those who have no files."""
+"""What modules of one's own predict, batch by batch, as class codes: for those who have no files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sized
-from numbers import Integral
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from evenhand.arrays import IntArray
 from evenhand.errors import InputError
 from evenhand.evaluation.checks import column
-from evenhand.evaluation.module_outputs import class_codes, read_batch
-from evenhand.levels import code_values
+from evenhand.evaluation.module_inputs import Inputs, inputs_of, read_inputs
+from evenhand.evaluation.module_labels import count_classes, label_codes
+from evenhand.evaluation.module_outputs import read_batch
+from evenhand.evaluation.module_row_labels import RowLabels
+from evenhand.evaluation.module_trainings import Model, Training, check_module, named
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-
-def predictions_of(
-    modules: Mapping[str, Any], x: Any, y_true: object | None = None, batch_size: int = 512
-) -> dict[str, IntArray]:
-    """What each module predicts for every row; one that cannot be asked is called by its name.
-
-    >>> import torch
-    >>> predictions_of({"same": torch.nn.Identity()}, torch.eye(3), [0, 1, 2])["same"].tolist()
-    [0, 1, 2]
-    """
-    rows = _rows(x)
-    if isinstance(y_true, Sized) and len(y_true) != len(rows):
-        raise InputError(f"there are {len(y_true):,} labels for {len(rows):,} inputs; give one for each")
-    _class_count(y_true)
-    told = {}
-    for check in (True, False):  # nobody should wait for the first where the last is no module at all
-        for name, module in modules.items():
-            try:
-                if check:
-                    _check(module, batch_size)
-                else:
-                    told[name] = predicted_classes(module, rows, batch_size, y_true)
-            except InputError as error:
-                raise InputError(f"module {name!r}: {error}") from error
-    return told
+Progress = Callable[[str], None]
 
 
 def predicted_classes(
-    module: nn.Module, x: Tensor, batch_size: int = 512, y_true: object | None = None
+    module: nn.Module, x: Any, batch_size: int | None = None, y_true: object | None = None
 ) -> IntArray:
     """The class of the largest output for every row of `x`; with one output, 1 where it is above 0.
 
@@ -56,74 +35,87 @@ def predicted_classes(
     >>> predicted_classes(torch.nn.Identity(), torch.tensor([[0.1, 0.9], [2.0, 1.0]])).tolist()
     [1, 0]
     """
-    import torch
+    inputs = inputs_of(x, batch_size)
+    check_module(module)
+    told = Training("", module)
+    n_classes = _n_classes(y_true)
+    with at_rest([module]):
+        for batch in inputs.batches:
+            _hear(told, read_inputs(batch)[0], None)
+    return told.codes(n_classes)
 
-    _check(module, batch_size)
-    n_classes, x = _class_count(y_true), _rows(x)
-    learning = [part for part in module.modules() if part.training]
-    module.eval()
+
+def ask(
+    models: Mapping[str, Model], inputs: Inputs, labels: RowLabels, progress: Progress | None = None
+) -> dict[str, IntArray]:
+    """What each model predicts for every row, `[N]` or `[R, N]`; `labels` takes those of the loader.
+
+    There is one pass: all modules are asked about a batch before the next one is read, and no batch is kept.
+    """
+    trainings = [one for model in models.values() for one in model.trainings]
+    n_names = None if labels.names is None else len(labels.names)
+    place = 0  # no enumerate: it would hold on to a batch while the next one is made
+    with at_rest([one.module for one in trainings]):
+        for batch in inputs.batches:
+            place += 1
+            rows = _rows_and_labels(batch, labels, "" if inputs.cut else f"batch {place} of the loader")
+            del batch
+            for one in trainings:
+                with named(one.called):
+                    _hear(one, rows, n_names)
+            del rows
+            if progress is not None:
+                progress(_words(labels.rows, inputs.rows))
+    if not labels.rows:
+        raise InputError(
+            "the loader gives no rows; a generator can be gone through only once, so give a new one each time"
+        )
+    n_classes = count_classes(labels.codes)
+    return {name: model.predictions(n_classes) for name, model in models.items()}
+
+
+@contextmanager
+def at_rest(modules: Sequence[nn.Module]) -> Iterator[None]:
+    """Modules in `eval`, whatever happens, and every part in its own mode again afterwards."""
+    learning = [part for module in modules for part in module.modules() if part.training]
     try:
-        with torch.no_grad():
-            batches = torch.split(x, int(batch_size))
-            told = torch.cat([read_batch(_asked(module, rows), len(rows)) for rows in batches])
+        for module in modules:
+            module.eval()
+        yield
     finally:
         for part in learning:  # some may have been at rest before
             part.training = True
-    return class_codes(told, n_classes)
 
 
-def _check(module: object, batch_size: object) -> None:
-    from torch import nn
-
-    if not isinstance(module, nn.Module):
-        raise InputError(f"a torch module is asked for predictions, not {type(module).__name__}")
-    if isinstance(batch_size, bool) or not isinstance(batch_size, Integral) or batch_size < 1:
-        raise InputError(f"'batch_size' must be at least 1 and a whole number, not {batch_size!r}")
-    if any(value.is_meta for value in (*module.parameters(), *module.buffers())):
-        raise InputError(
-            f"a module ({type(module).__name__}) is on the device 'meta', where weights have no values; give "
-            "it its weights first: module.to_empty(device='cpu'), then load_state_dict"
-        )
+def _rows_and_labels(batch: Any, labels: RowLabels, called: str) -> Tensor:
+    """The inputs of a batch, whose labels are taken."""
+    try:
+        rows, own = read_inputs(batch)
+        labels.take(own, len(rows))
+    except ValueError as error:
+        raise InputError(f"{called}: {error}" if called else str(error)) from error
+    return rows
 
 
-def _class_count(y_true: object | None) -> int | None:
+def _hear(one: Training, rows: Tensor, n_names: int | None) -> None:
+    import torch
+
+    if not len(rows):
+        return
+    with torch.no_grad():  # around the module alone: a loader may need gradients
+        one.said.append(read_batch(_asked(one.module, rows), len(rows), n_names))
+
+
+def _words(done: int, rows: int | None) -> str:
+    return f"{done:,} rows asked" if rows is None else f"{done:,} of {rows:,} rows asked"
+
+
+def _n_classes(y_true: object | None) -> int | None:
     """How many classes the labels have; None where nobody said, or where `compare` refuses their shape."""
     if y_true is None or isinstance(y_true, Iterator):  # an iterator is read once, and not here
         return None
     values = column(y_true, "labels")
-    if values.ndim != 1:
-        return None
-    names, _ = code_values(values, None, "labels", unknown=None)
-    if values.dtype.kind in "US" or any(isinstance(value, str) for value in values.tolist()):
-        raise InputError(
-            f"labels hold text (like {names[-1]!r}), and modules answer with class codes; give the place of "
-            "each label's class among the outputs, such as [names.index(label) for label in labels]"
-        )
-    if values.dtype.kind in "if" and (values < 0).any():  # such as the -100 that torch's losses pass over
-        raise InputError(
-            f"labels hold {values[values < 0][0]:g}, which no module answers; count classes from 0 on, and "
-            "give rows without a class as NaN, which are counted as missing"
-        )
-    return len(names)
-
-
-def _rows(x: Any) -> Tensor:
-    """The inputs as a tensor that has rows."""
-    import torch
-
-    try:
-        rows = torch.as_tensor(x)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise InputError(
-            f"the inputs must be a tensor or an array with a row for each label, not {type(x).__name__}; "
-            "join the batches of a loader first, as in torch.cat([x for x, y in loader])"
-        ) from error
-    if rows.ndim == 0 or len(rows) == 0:
-        raise InputError(
-            f"the modules are asked about no input at all: 'x' has the shape {tuple(rows.shape)}; give a row "
-            "for each label"
-        )
-    return rows
+    return count_classes(label_codes(values)) if values.ndim == 1 else None
 
 
 def _asked(module: nn.Module, rows: Tensor) -> Any:
