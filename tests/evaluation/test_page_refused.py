@@ -50,7 +50,7 @@ def test_its_own_program_is_named_and_its_own_mistakes_are_left_alone(tmp_path):
         naming_the_study(study, tmp_path, "evenhand.evaluation.hair_colour"),
     ):
         raise InputError("no")
-    with pytest.raises(InputError, match="^no$"), naming_the_study(study, tmp_path, compression):
+    with pytest.raises(InputError, match=r"^no$"), naming_the_study(study, tmp_path, compression):
         raise InputError("no")
 
 
