@@ -64,6 +64,23 @@ def test_a_torchvision_network_needs_no_change(torchvision, tmp_path):
     assert (tmp_path / "int8.npz").stat().st_size < 0.27 * (tmp_path / "filter.npz").stat().st_size
 
 
+@pytest.mark.parametrize("within", [False, True])
+@pytest.mark.parametrize("kind", ["filter", "magnitude", "int8"])
+def test_what_was_made_for_inference_alone_is_copied_as_ordinary_tensors(kind, within):
+    def built():
+        torch.manual_seed(0)
+        layers = nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.Conv2d(4, 4, 3), nn.Flatten(), nn.Linear(64, 2)
+        return nn.Sequential(*layers).eval()
+
+    with torch.inference_mode():
+        module = built()
+    x = torch.rand(3, 1, 8, 8)
+    with torch.inference_mode(within):
+        small = evenhand.compress(module, kind)
+    assert not any(value.is_inference() for value in (*small.parameters(), *small.buffers()))
+    assert torch.equal(small(x), evenhand.compress(built(), kind)(x))
+
+
 def test_every_layer_loses_its_share():
     net, _ = net_and_inputs("convnet")
     found = sparsity(evenhand.compress(net, share=0.25))
