@@ -62,6 +62,8 @@ def test_gates_on_an_alternative(run, table, shuffled):
         ("tpr.gap.p<=1", 1),
         ("sde.high>1e9", 0),
         ("cev>=0", 1),
+        ("paid.classes>0", 1),
+        ("small:paid.worst>1", 0),
     ):
         ran = run(*arguments, "--fail-if", condition)
         assert ran.code == code, (condition, ran)

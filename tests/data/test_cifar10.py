@@ -100,7 +100,9 @@ def test_no_form_is_taken_unasked(nowhere):
 
 def test_who_lacks_a_form_that_nobody_offers_is_told_of_the_one_that_is(nowhere):
     for form in ("jpeg75", "lossless-4k"):
-        with pytest.raises(InputError, match=r"has no address.*; or choose form='official', .* downloaded$"):
+        with pytest.raises(
+            InputError, match=r"has no address.*; or choose form='official', .* downloaded .*--like NAME'\)$"
+        ):
             cifar10(form)
 
 

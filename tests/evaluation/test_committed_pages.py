@@ -41,6 +41,12 @@ def test_a_committed_page_is_what_its_committed_studies_say(name, tmp_path):
     assert [str(path) for path in files if (tmp_path / path).read_bytes() != (ROOT / path).read_bytes()] == []
 
 
+def test_one_of_a_thing_is_told_as_one():
+    pages = (ROOT / "docs" / "studies").glob("*.md")
+    said = re.compile(r"(?<![\w.,])1 (parts|trainings|runs|seeds|claims|studies)\b")
+    assert {page.name: found for page in pages if (found := said.findall(page.read_text("utf-8")))} == {}
+
+
 def test_what_is_said_of_deterministic_mode():
     text = " ".join((ROOT / "docs" / "studies" / "fixed-seed.md").read_text(encoding="utf-8").split())
     body = json.loads(BENCHMARK.read_text(encoding="utf-8"))

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 import evenhand
@@ -212,6 +213,64 @@ def test_a_base_without_errors_leaves_cev_undefined_which_fails(comparison):
     found = gate_comparison.check(gate_comparison.parse("tiny:cev>5", ["tiny"]), comparison)
     assert [entry.failed for entry in found] == [True]
     assert "undefined" in found[0].reason
+
+
+@pytest.fixture(scope="module")
+def payers():
+    """Of 60 rows of class 1 (30 of each sex) `small` loses 16, all of women; `spared` is the base."""
+    y = [1] * 60 + [0] * 60
+    groups = {"sex": (["f"] * 30 + ["m"] * 30) * 2}
+    small = [0] * 16 + y[16:]
+    models = {"big": y, "small": small, "spared": y}
+    return {
+        name: evenhand.compare(y, models, groups=given, replicates=50, min_count=least).to_dict()
+        for name, given, least in (("groups", groups, 1), ("none", None, 1), ("tiny", groups, 100))
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "failed"),
+    [
+        ("small:paid.classes>0", [1], [True]),
+        ("paid.groups>0", [1, 0], [True, False]),
+        ("paid.cells>=1", [1, 0], [True, False]),
+        ("paid.worst>0.53", [16 / 30, 0.0], [True, False]),  # of the women of class 1
+        ("paid.worst>0.54", [16 / 30, 0.0], [False, False]),
+    ],
+)
+def test_how_many_paid_and_the_largest_loss(payers, text, values, failed):
+    found = gate_comparison.check(gate_comparison.parse(text, ["small", "spared"]), payers["groups"])
+    assert [entry.value for entry in found] == pytest.approx(values)
+    assert [entry.failed for entry in found] == failed
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "words"),
+    [
+        ("none", "paid.groups", "no groups"),
+        ("none", "paid.cells", "no groups"),
+        ("tiny", "paid.groups", "none of the groups has enough rows"),
+    ],
+)
+def test_where_nobody_could_be_tested_the_gate_fails(payers, kind, key, words):
+    (found,) = gate_comparison.check(gate_comparison.parse(f"spared:{key}>0", ["spared"]), payers[kind])
+    assert (found.value, found.failed) == (None, True)
+    assert words in found.reason
+
+
+def test_classes_are_tested_without_groups_and_paid_alone_is_no_number(payers):
+    (found,) = gate_comparison.check(gate_comparison.parse("small:paid.worst>0", ["small"]), payers["none"])
+    assert found.value == pytest.approx(16 / 60)
+    with pytest.raises(InputError, match=r"did you mean paid\."):
+        gate_comparison.parse("paid>0", ["small"])
+
+
+def test_more_cells_than_are_tested_fail_the_gate():
+    y = np.arange(21 * 20) % 21
+    found = evenhand.compare(y, {"a": y, "b": y}, groups=np.arange(len(y)) // 21, replicates=5).to_dict()
+    (check,) = gate_comparison.check(gate_comparison.parse("paid.cells>0", ["b"]), found)
+    assert check.failed
+    assert "too many classes within groups" in check.reason
 
 
 def test_names_with_colons_and_unknown_ones():

@@ -101,6 +101,15 @@ def test_the_verdict_needs_more_unevenness_than_the_complement_has():
     assert found["verdict"] == "cannot tell"
 
 
+def test_an_accuracy_of_two_seeds_ends_at_none_and_all():
+    made, rng = store({"Male": (EVEN, EVEN)}, seeds=2), np.random.default_rng(0)
+    for row, share in zip(made.rows, (0.3, 0.7), strict=True):
+        made.tables["test"][row["id"]] = np.stack([table(rng, (share,) * 4)] * 2)
+    found = compute(made)
+    every = [found["accuracy"], *(row["accuracy"] for row in found["groups"])]
+    assert [(one["low"], one["high"]) for one in every] == [(0.0, 1.0)] * 3  # Student's own: -2 to 3
+
+
 def test_random_subgroups_have_the_size_and_no_more():
     rng = np.random.default_rng(2)
     tables = np.stack([np.stack([table(rng, EVEN, 400), table(rng, EVEN, 40)])])

@@ -205,6 +205,14 @@ def test_two_models_have_no_order_of_cells_and_no_correlation_is_beyond_one():
     assert wide["high"] == 1.0  # Student's own would be 1.33
 
 
+def test_an_accuracy_of_two_seeds_is_no_less_than_nothing():
+    made, rng = zoo(seeds=2), np.random.default_rng(0)
+    apart = np.stack([np.stack([table(rng, 0.3), table(rng, 0.6)]) for _ in made.models])
+    counts = dict.fromkeys(made.counts, Counts.from_table(apart))
+    rows = of_zoo(replace(made, counts=counts))["models"]
+    assert {(row["low"], row["high"]) for row in rows} == {(0.0, 1.0)}  # Student's own: -1.5 to 2.4
+
+
 def tables_of(orders):
     """Matrices of three models whose six cells have these ranks on test rows, and 0 to 5 on validation."""
     off = ~np.eye(3, dtype=bool)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -15,6 +17,7 @@ from evenhand.nets.sparsity import sparsity
 from evenhand.train.checkpoint import save_tensors
 from evenhand.train.compressed_files import load_compressed, save_compressed
 
+ROOT = Path(__file__).parents[2]
 NETS = {
     "mlp": (NetSpec("mlp", widths=(16, 10)), (6,)),
     "convnet": (NetSpec("convnet", widths=(8, 16)), (3, 12, 12)),
@@ -62,6 +65,52 @@ def test_a_torchvision_network_needs_no_change(torchvision, tmp_path):
         loaded = load_compressed(torchvision.models.resnet18(weights=None, num_classes=10), path)
         assert torch.equal(loaded(x), small.eval()(x))
     assert (tmp_path / "int8.npz").stat().st_size < 0.27 * (tmp_path / "filter.npz").stat().st_size
+
+
+@pytest.mark.parametrize("within", [False, True])
+@pytest.mark.parametrize("kind", ["filter", "magnitude", "int8"])
+def test_what_was_made_for_inference_alone_is_copied_as_ordinary_tensors(kind, within):
+    def built():
+        torch.manual_seed(0)
+        layers = nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.Conv2d(4, 4, 3), nn.Flatten(), nn.Linear(64, 2)
+        return nn.Sequential(*layers).eval()
+
+    with torch.inference_mode():
+        module = built()
+    x = torch.rand(3, 1, 8, 8)
+    with torch.inference_mode(within):
+        small = evenhand.compress(module, kind)
+    assert not any(value.is_inference() for value in (*small.parameters(), *small.buffers()))
+    assert torch.equal(small(x), evenhand.compress(built(), kind)(x))
+
+
+def test_what_the_page_says_of_depthwise_convolutions(torchvision):
+    text = " ".join((ROOT / "docs" / "compression.md").read_text(encoding="utf-8").split())
+    net = torchvision.models.mobilenet_v2(weights=None)
+    layers = [
+        name for name, part in net.named_modules()
+        if isinstance(part, nn.Conv2d) and part.kernel_size == (1, 1)
+    ]  # fmt: skip
+    told = sparsity(evenhand.compress(net, "filter", 0.3))
+    parts = dict(net.named_modules())
+    touched = [parts[line.name] for line in told.layers if line.zero_filters]
+    assert all(part.groups == part.out_channels for part in touched)
+    shares = {
+        "depthwise": told.total,
+        "ResNet": sparsity(evenhand.compress(torchvision.models.resnet18(weights=None), share=0.3)).total,
+        "named": sparsity(evenhand.compress(net, "filter", 0.3, layers=layers)).total,
+        "magnitude": sparsity(evenhand.compress(net, "magnitude", 0.3)).total,
+    }
+    depthwise, resnet, named, magnitude = (
+        f"{100 * one.zero_weights / one.weights:.1f} %" for one in shares.values()
+    )
+    assert f"`share=0.3` makes {depthwise} of the weights of torchvision's `mobilenet_v2` zero" in text
+    assert (
+        f"{told.total.zero_filters:,} of its {told.total.filters:,} filters; of a `resnet18` {resnet})"
+        in text
+    )
+    assert f'`"magnitude"` takes {magnitude}' in text
+    assert f"a share of 0.3 of these is {named} of all weights" in text
 
 
 def test_every_layer_loses_its_share():

@@ -157,11 +157,24 @@ def test_paired_differences_count_headline_metrics_only(comparison):
         metrics.update(
             {key: {**found, "difference": 0.0, "low": -0.1, "high": 0.1} for key, found in metrics.items()}
         )
-    comparison["differences"]["pruned"]["fpr.gap"].update(difference=-0.25, low=-0.3, high=-0.2)
+    comparison["differences"]["pruned"]["fpr.gap"].update(difference=-0.25, low=-0.3, high=-0.2, p=0.01)
     comparison["differences"]["pruned"]["npv.gap"].update(difference=0.9, low=0.8, high=1.0)
     said = next(sentence for sentence in comparison_sentences(comparison) if "paired" in sentence)
-    assert said.startswith("1 of 32 paired differences in headline metrics has an interval without zero;")
+    assert said.startswith(
+        "1 of 32 paired differences in headline metrics can be told from zero, by interval and p;"
+    )
     assert said.endswith("the false positive rate gap in pruned, −0.250 (−0.300 to −0.200).")
+
+
+def test_what_no_p_can_show_is_not_counted_by_its_interval():
+    """Four of five rows change, all alike: p is at least 1/8, whatever the draws of five rows say."""
+    found = evenhand.compare([1, 0, 1, 1, 0], {"a": [1, 0, 1, 1, 0], "b": [0, 1, 0, 0, 1]})
+    body = found.to_dict()
+    assert all(one["low"] * one["high"] > 0 for one in body["differences"]["b"].values())
+    none = "None of the 3 paired differences in headline metrics can be told from zero, by interval and p."
+    assert none in comparison_sentences(body)
+    assert none in re.sub("<[^>]*>", "", found.to_html())
+    assert none in re.sub("<[^>]*>", "", found._repr_html_())
 
 
 def test_skipped_classes_are_told(comparison):

@@ -17,7 +17,8 @@ FAIL_IF = (
 FAIL_IF_MODELS = (
     'Exit with 1 if this holds for any alternative, e.g. "tpr.gap.difference.high>0.02"; repeatable. '
     "A metric, then .value (default), .base, .difference, .difference.low, .difference.high or .p; "
-    "or accuracy, accuracy.difference, disagreement, cev, sde (also .low, .high), cie.share. "
+    "or accuracy, accuracy.difference, disagreement, cev, sde (also .low, .high), cie.share; "
+    "or who paid: paid.classes, paid.groups, paid.cells (how many), paid.worst (the largest loss). "
     '"NAME:KEY>X" asks about one alternative.'
 )
 

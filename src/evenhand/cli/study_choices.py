@@ -148,3 +148,10 @@ Experiment = Annotated[
 NewFile = Annotated[
     Path, typer.Argument(metavar="FILE.toml", help="The file to write; it must not be there.")
 ]
+Like = Annotated[
+    str | None,
+    typer.Option(
+        "--like", metavar="NAME",
+        help="Write the file of this study of 'evenhand study list', to be changed; an example unless given.",
+    ),
+]  # fmt: skip

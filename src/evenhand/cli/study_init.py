@@ -1,4 +1,4 @@
-"""`evenhand study init FILE.toml`: a study to begin with, every line of it explained."""
+"""`evenhand study init FILE.toml`: an explained study to begin with, or one of the package to be changed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from evenhand.cli import study_choices as given
+from evenhand.cli.study_copy import like_packaged
 from evenhand.errors import InputError
 
 EXAMPLE = """\
@@ -89,18 +90,32 @@ recipe = {{ epochs = 1 }}
 """
 
 
-def init(file: given.NewFile) -> None:
-    """Write a commented study to begin with; it can be run as it is."""
+def init(file: given.NewFile, like: given.Like = None) -> None:
+    """Write a commented study to begin with, or one of the package; it can be run as it is."""
     if file.suffix != ".toml":
         raise InputError(f"a study is a TOML file; name it {file.with_suffix('.toml')}")
     if not file.parent.is_dir():
         raise InputError(f"{file} cannot be written: there is no folder {file.parent}")
+    text = example(file) if like is None else like_packaged(like, file)
     try:
         with file.open("x", encoding="utf-8") as opened:
-            opened.write(example(file))
+            opened.write(text)
     except FileExistsError:
         raise InputError(f"{file} is already there; name another, or remove it first") from None
     typer.echo(f"{file} written; 'evenhand study show {file}' tells what it will run")
+    if like is not None:
+        typer.echo(where_it_runs(like, file))
+
+
+def where_it_runs(like: str, file: Path) -> str:
+    """Whether the runs of a copy stay apart from those of the study that it was made of.
+
+    >>> where_it_runs("first-look", Path("mine.toml"))
+    "its name is 'mine': its runs go into runs/mine, apart from those of 'first-look'"
+    """
+    if file.stem == like:
+        return f"its name is '{like}' too: before you change what it runs, change 'name', or give --out"
+    return f"its name is '{file.stem}': its runs go into runs/{file.stem}, apart from those of '{like}'"
 
 
 def example(file: Path) -> str:

@@ -62,7 +62,9 @@ def read_cifar10(form: str | None = None, progress: Progress | None = None) -> P
         if FILES[chosen].urls:
             raise
         raise InputError(
-            f"{error}; or choose form='official', the images as published, which are downloaded"
+            f"{error}; or choose form='official', the images as published, which are downloaded "
+            "(where a study of the package says which form, in a copy of it: 'evenhand study init FILE.toml "
+            "--like NAME')"
         ) from error
     read = {"official": _read_official, "lossless-4k": _read_lossless, "jpeg75": _read_jpeg}[chosen]
     x, y, n_train = read(path, progress)

@@ -3,7 +3,8 @@
 - `KEY.difference`, `.difference.low`, `.difference.high`, `.p`: how far an alternative is from the base;
 - `KEY` or `KEY.value`, `KEY.base`: the metric of the alternative, and of the base;
 - `accuracy`, `accuracy.difference`, `accuracy.base`, `disagreement`, `cie.share`, `cie.count`;
-- `cev`, `sde`, `cev_norm`, `sde_norm`, each with `.low` and `.high`.
+- `cev`, `sde`, `cev_norm`, `sde_norm`, each with `.low` and `.high`;
+- `paid.classes`, `paid.groups`, `paid.cells`, `paid.worst`: who paid (`gate_paid`).
 
 `NAME:` before the key picks one alternative; without it the gate fails if the condition holds for any.
 """
@@ -16,6 +17,7 @@ from typing import Any
 from evenhand.errors import InputError
 from evenhand.evaluation.differences import PAIR_KEYS
 from evenhand.evaluation.gate import Check, Condition, resolve, split
+from evenhand.evaluation.gate_paid import PAID_KEYS, paid_number
 from evenhand.metrics.catalogue import COUNT_METRICS
 
 Json = Mapping[str, Any]
@@ -25,6 +27,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "disagreement": ("value",),
     "cie": ("share", "count"),
     **dict.fromkeys(PAIR_KEYS, ("value", "low", "high")),
+    **dict.fromkeys(PAID_KEYS, ("value",)),
 }
 
 
@@ -92,5 +95,7 @@ def _special(condition: Condition, comparison: Json) -> tuple[float | None, str]
         if comparison.get("cie") is None:
             raise InputError("'cie' needs several runs of each model; name the run column")
         return comparison["cie"][model][field], ""
+    if key in PAID_KEYS:
+        return paid_number(key, comparison["paid"][model])
     found = comparison[key][model]
     return found[field], found.get("reason") or "it has no interval"

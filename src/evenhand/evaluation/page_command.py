@@ -11,6 +11,7 @@ from typing import Any
 
 from evenhand.errors import InputError
 from evenhand.evaluation.claims import read_claims, refuse_small, update
+from evenhand.evaluation.page_refused import naming_the_study
 from evenhand.study.results import RESULTS
 from evenhand.study.store import Store
 
@@ -45,7 +46,8 @@ def run(
         with Store.open(chosen.folder, readonly=True) as store:
             if answers and chosen.claims:
                 refuse_small(store.study())
-            body = compute(store)
+            with naming_the_study(store.study(), chosen.folder, program):
+                body = compute(store)
         found = None
         if answers and chosen.claims:  # before anything is written
             found = _meant(answers(body), chosen.claims, str(body["name"]))

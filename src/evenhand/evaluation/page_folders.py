@@ -11,6 +11,7 @@ from typing import Any
 from evenhand.errors import InputError
 from evenhand.evaluation import published_study
 from evenhand.evaluation.claims import refuse_small
+from evenhand.evaluation.page_refused import naming_the_study
 from evenhand.study.store import Store
 from evenhand.study.store_open import FILE as STORE
 
@@ -133,7 +134,8 @@ def _read(folder: Path, compute: Compute, kind: str, whole: bool) -> Body:
     with Store.open(folder, readonly=True) as store:
         if whole:
             refuse_small(store.study())
-        return compute(store, lambda words: tell(f"{folder.name}: {words}"))
+        with naming_the_study(store.study(), folder, f"evenhand.evaluation.{kind.replace('-', '_')}"):
+            return compute(store, lambda words: tell(f"{folder.name}: {words}"))
 
 
 def tell(words: str) -> None:

@@ -41,8 +41,18 @@ def compressed(
     if kind not in KINDS:
         raise InputError(no_such("there is no kind of compression", kind, KINDS, "There are"))
     _check_options(kind, share, layers, calibration)
-    _check_module(module)
-    copy = plain_copy(module)
+    with torch.inference_mode(False):  # a copy of ordinary tensors, wherever the module was made
+        _check_module(module)
+        return _compressed(plain_copy(module), kind, share, layers, calibration)
+
+
+def _compressed(
+    copy: nn.Module,
+    kind: str,
+    share: float | None,
+    layers: Sequence[str] | None,
+    calibration: Tensor | Iterable[Any] | None,
+) -> nn.Module:
     if kind == "int8":
         return to_int8(copy, calibration)
     gone = 0.45 if share is None else float(share)
@@ -56,7 +66,7 @@ def _check_module(module: nn.Module) -> None:
     if any(isinstance(part, Int8Weight) for part in module.modules()):
         raise InputError("the module has eight bits already; prune first, and make that copy int8")
     for name, value in module.named_parameters():
-        if not is_lazy(value) and not torch.isfinite(value).all():
+        if not is_lazy(value) and not torch.isfinite(value.detach()).all():
             raise InputError(
                 f"{name!r} of the module holds NaN or infinite numbers; compress one whose weights are finite"
             )

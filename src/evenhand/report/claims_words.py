@@ -42,3 +42,12 @@ def many(n: int, thing: str, ending: str = "s") -> str:
     ('1 seed', '1,200 seeds')
     """
     return f"{n:,} {thing}{ending if n != 1 else ''}"
+
+
+def parts_of(found: Mapping[str, Any], run: str) -> str:
+    """How many parts the answer to a claim has, and of how many runs it is made.
+
+    >>> parts_of({"parts": [{}], "runs": 1050}, "training")
+    '1 part, 1,050 trainings'
+    """
+    return f"{many(len(found['parts']), 'part')}, {many(found['runs'], run)}"

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenhand.report.names import isolated, listed
-from evenhand.report.numbers import defined, interval, number
+from evenhand.report.numbers import interval, number
+from evenhand.report.told_apart import most_p, told_from_zero
 
 Json = Mapping[str, Any]
 KINDS = {"classes": "class", "groups": "group", "cells": "class in group"}
@@ -65,11 +66,11 @@ def _nobody_alone(comparison: Json) -> str:
     >>> print(_nobody_alone({"differences": {"small": {"acc": acc}}}).split("But ")[1].split(":")[0])
     accuracy over all rows fell by 0.100 (0.080 to 0.120) with small
     """
-    level = 1.0 - ((comparison.get("method") or {}).get("confidence") or 0.95)
+    most = most_p(comparison)
     found = {
         model: own["acc"] for model, own in (comparison.get("differences") or {}).items() if "acc" in own
     }
-    fell = {model: one for model, one in found.items() if _below(one, level)}
+    fell = {model: one for model, one in found.items() if told_from_zero(one, most) and one["high"] < 0}
     nobody = "No class or group{} is shown to have lost by an alternative."
     if not fell:
         return nobody.format("")
@@ -80,12 +81,6 @@ def _nobody_alone(comparison: Json) -> str:
         f"{nobody.format(' alone')} But accuracy over all rows fell by {size} with {isolated(model)}: those "
         "who lost have too few rows each, or lost too little, to be told from chance."
     )
-
-
-def _below(found: Json, level: float) -> bool:
-    """Whether a paired difference is below 0, by its interval and by its p."""
-    known = defined(found.get("high")) and defined(found.get("p"))
-    return known and found["high"] < 0 and found["p"] <= level
 
 
 def _payers(entry: Json) -> list[tuple[str, Json]]:

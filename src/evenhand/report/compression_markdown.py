@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from evenhand.report.claims_words import parts_of
 from evenhand.report.compression_figures import apart_title, drawn_apart, title_of
 from evenhand.report.compression_names import file_of, where
 from evenhand.report.compression_paid import page_tables
@@ -111,6 +112,6 @@ def _finding(found: Json) -> str:
     note = f" {found['note']}" if found["note"] else ""
     return (
         f"**{found['id']}: {found['verdict']}.** {found['claim']}\n\n"
-        f"<details><summary>{len(found['parts'])} parts, {found['runs']:,} trainings</summary>\n\n"
+        f"<details><summary>{parts_of(found, 'training')}</summary>\n\n"
         f"Asked: {found['rule']}{note}\n\n{to_markdown(claims_table([found]))}\n</details>"
     )

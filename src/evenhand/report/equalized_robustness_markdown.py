@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from evenhand.report.claims_words import parts_of
 from evenhand.report.equalized_robustness_tables import (
     ablation_table,
     checks_table,
@@ -51,6 +52,6 @@ def _finding(found: Json) -> str:
     note = f" {found['note']}" if found["note"] else ""
     head = f"**{found['id']}: {found['verdict']}.** {found['claim']}"
     return (
-        f"{head}\n\n<details><summary>{len(found['parts'])} parts, {found['runs']:,} runs</summary>\n\n"
+        f"{head}\n\n<details><summary>{parts_of(found, 'run')}</summary>\n\n"
         f"Asked: {found['rule']}{note}\n\n{to_markdown(claims_table([found]))}\n</details>"
     )

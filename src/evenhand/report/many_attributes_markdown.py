@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from evenhand.report.claims_words import parts_of
 from evenhand.report.many_attributes_added import (
     FOLDER,
     TITLE,
@@ -104,6 +105,6 @@ def _finding(found: Json) -> str:
     note = f" {found['note']}" if found["note"] else ""
     return (
         f"**{found['id']}: {found['verdict']}.** {found['claim']}\n\n"
-        f"<details><summary>{len(found['parts'])} parts, {found['runs']:,} trainings</summary>\n\n"
+        f"<details><summary>{parts_of(found, 'training')}</summary>\n\n"
         f"Asked: {found['rule']}{note}\n\n{to_markdown(claims_table([found]))}\n</details>"
     )

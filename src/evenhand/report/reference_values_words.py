@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from evenhand.report.claims_words import many
 from evenhand.report.numbers import UNDEFINED, interval, number, percent
 
 Json = Mapping[str, Any]
@@ -116,7 +117,7 @@ def tally(question: Json) -> str:
         f"chosen on {where}, {_counted([part[key]['verdict'] for part in question['parts']])}"
         for where, key in (("test", "oracle"), ("validation", "validation"))
     ]
-    return f"Of {len(question['parts'])} parts: {'; '.join(told)}."
+    return f"Of {many(len(question['parts']), 'part')}: {'; '.join(told)}."
 
 
 def _counted(verdicts: list[str | None]) -> str:

@@ -9,6 +9,7 @@ from evenhand.report.headline import GAPS, WORST
 from evenhand.report.numbers import UNDEFINED, count, defined, interval, number, percent
 from evenhand.report.terminal_paid import paid_table, shown_payers
 from evenhand.report.terminal_parts import Column, Fitted, Json, bullets, safe, table, words
+from evenhand.report.told_apart import most_p, told_from_zero
 from evenhand.report.verdict_comparison import alternatives, comparison_sentences, of_runs
 
 SENTENCES = 3
@@ -94,7 +95,11 @@ def shown_differences(differences: Json) -> list[str]:
 def _differences(comparison: Json, model: str, width: int) -> Any:
     keys = shown_differences(comparison["differences"][model])
     found = [comparison["differences"][model][key] for key in keys]
-    moved = [words((number(d["difference"], signed=True), "bold" if _clear(d) else "")) for d in found]
+    most = most_p(comparison)
+    moved = [
+        words((number(d["difference"], signed=True), "bold" if told_from_zero(d, most) else ""))
+        for d in found
+    ]
     columns = [
         Column("metric", [words((key, "cyan")) for key in keys], right=False),
         Column("base", [words(number(d["base"])) for d in found], rank=2),
@@ -106,11 +111,6 @@ def _differences(comparison: Json, model: str, width: int) -> Any:
     if any(d.get("runs") for d in found):
         columns.append(Column("beyond runs", [words(_beyond_runs(d)) for d in found], rank=3))
     return table(columns, width, f"{safe(model)} minus {safe(comparison['base'])}")
-
-
-def _clear(found: Json) -> bool:
-    """Whether the interval of the difference leaves out zero."""
-    return defined(found["low"]) and defined(found["high"]) and found["low"] * found["high"] > 0
 
 
 def _beyond_runs(found: Json) -> str:

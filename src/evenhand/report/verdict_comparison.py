@@ -9,6 +9,7 @@ from evenhand.report.comparison_paid import paid_sentence
 from evenhand.report.headline import headline, label
 from evenhand.report.names import isolated, listed
 from evenhand.report.numbers import ROUNDING, UNDEFINED, count, defined, interval, number, percent
+from evenhand.report.told_apart import most_p, told_from_zero
 
 Json = Mapping[str, Any]
 
@@ -135,6 +136,9 @@ def _one_class(comparison: Json, model: str) -> str:
     )
 
 
+BY_BOTH = "can be told from zero, by interval and p"
+
+
 def _differences(comparison: Json) -> str:
     cases = [
         (model, key, metrics[key])
@@ -142,21 +146,18 @@ def _differences(comparison: Json) -> str:
         for key in headline(metrics)
         if all(defined(metrics[key].get(end)) for end in ("difference", "low", "high"))
     ]
-    clear = [case for case in cases if case[2]["low"] * case[2]["high"] > 0]
+    clear = [case for case in cases if told_from_zero(case[2], most_p(comparison))]
     if not cases:
         return ""
     if not clear:
-        return (
-            f"None of the {len(cases)} paired differences in headline metrics has an interval without zero."
-        )
-    has = "has" if len(clear) == 1 else "have"
+        return f"None of the {len(cases)} paired differences in headline metrics {BY_BOTH}."
     model, key, found = max(clear, key=lambda case: abs(case[2]["difference"]))
     size, spread = (
         number(found["difference"], signed=True),
         interval((found["low"], found["high"]), signed=True),
     )
     return (
-        f"{len(clear)} of {len(cases)} paired differences in headline metrics {has} an interval without zero;"
+        f"{len(clear)} of {len(cases)} paired differences in headline metrics {BY_BOTH};"
         f" the largest is that of the {label(key)} in {isolated(model)}, {size} ({spread})."
     )
 

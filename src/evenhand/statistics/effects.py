@@ -140,11 +140,17 @@ def hedges_factor(freedom: float) -> float:
     return float(np.exp(gammaln(freedom / 2) - gammaln((freedom - 1) / 2)) / np.sqrt(freedom / 2))
 
 
-def mean_interval(values: object, confidence: float = 0.95) -> tuple[float, float]:
+def mean_interval(
+    values: object, confidence: float = 0.95, within: tuple[float, float] = (-np.inf, np.inf)
+) -> tuple[float, float]:
     """Student's interval of the mean over runs: where the mean over all seeds lies; NaN for one value.
+
+    It ends where such values must, `within`: 0 and 1 for shares, which Student's own interval may leave.
 
     >>> [round(value, 4) for value in mean_interval([1.0, 2.0, 3.0])]  # 2 -+ 4.3027 / sqrt(3)
     [-0.4841, 4.4841]
+    >>> mean_interval([0.3, 0.6], within=(0.0, 1.0))
+    (0.0, 1.0)
     """
     known = numbers(values)
     known = known[~np.isnan(known)]
@@ -154,7 +160,8 @@ def mean_interval(values: object, confidence: float = 0.95) -> tuple[float, floa
         float(known.mean()),
         _student(len(known) - 1, confidence) * np.sqrt(_variance(known) / len(known)),
     )
-    return mean - float(reach), mean + float(reach)
+    least, most = within
+    return max(mean - float(reach), least), min(mean + float(reach), most)
 
 
 def p_of_mean(values: object) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.resources import files
@@ -54,11 +55,27 @@ def find_study(source: str | Path) -> StudyText:
     if path.is_file():
         return StudyText(_decoded(path.read_bytes(), str(path)), str(path), path.resolve().parent)
     if str(source) in study_names():
-        entry = files("evenhand").joinpath(FOLDER, str(source) + ENDING)
-        return StudyText(_decoded(entry.read_bytes(), entry.name), entry.name, Path.cwd(), packaged=True)
+        return packaged_study(str(source))
     if path.is_dir():
         raise InputError(f"{path} is a folder; a study is a TOML file, or one of: {', '.join(study_names())}")
     raise InputError(_no_such(str(source)))
+
+
+def packaged_study(name: str) -> StudyText:
+    """The text of a study of the package, whatever files are here.
+
+    >>> packaged_study("frist-look")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    evenhand.errors.InputError: there is no study 'frist-look' in the package; did you mean 'first-look'? ...
+    """
+    names = study_names()
+    if name not in names:
+        near = get_close_matches(name.removesuffix(ENDING), names, n=3)
+        raise InputError(
+            f"there is no study '{name}' in the package{_hint(near)} There are: {', '.join(names)}"
+        )
+    entry = files("evenhand").joinpath(FOLDER, name + ENDING)
+    return StudyText(_decoded(entry.read_bytes(), entry.name), entry.name, Path.cwd(), packaged=True)
 
 
 def _decoded(content: bytes, file: str) -> str:
@@ -75,5 +92,8 @@ def _no_such(source: str) -> str:
     beside = sorted(path.parent.glob("*" + ENDING)) if path.parent.is_dir() else []
     known = [*names, *map(str, beside)]
     near = get_close_matches(source, known, n=3, cutoff=0.5) or get_close_matches(path.stem, names, n=3)
-    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
-    return f"there is no study and no file '{source}'{hint} Studies of the package: {', '.join(names)}"
+    return f"there is no study and no file '{source}'{_hint(near)} Studies of the package: {', '.join(names)}"
+
+
+def _hint(near: Sequence[str]) -> str:
+    return f"; did you mean {' or '.join(map(repr, near))}?" if near else "."

@@ -11,6 +11,7 @@ from evenhand.errors import InputError
 from evenhand.evaluation.ci_mnist.answers import answers
 from evenhand.evaluation.ci_mnist.study import paper
 from evenhand.evaluation.claims import refuse_small, update
+from evenhand.evaluation.page_refused import naming_the_study
 from evenhand.study.store import Store
 
 
@@ -25,7 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with Store.open(chosen.folder, readonly=True) as store:
             if chosen.claims:
                 refuse_small(store.study())
-            body = paper(store, chosen.out or chosen.folder, lambda words: print(words, file=sys.stderr))
+            with naming_the_study(store.study(), chosen.folder, "evenhand.evaluation.ci_mnist"):
+                body = paper(store, chosen.out or chosen.folder, lambda words: print(words, file=sys.stderr))
         if chosen.claims:
             update(chosen.claims, answers(body))
     except InputError as error:

@@ -21,6 +21,7 @@ from evenhand.metrics.pairs import all_rows, error_rates, pair_measures, relativ
 from evenhand.statistics.effects import mean_interval
 
 CEV, SDE, ACCURACY = "cev", "sde", "accuracy"
+SHARE = (0.0, 1.0)  # where accuracies lie
 KEYS = (ACCURACY, CEV, SDE, "cev_norm", "sde_norm")
 
 
@@ -84,8 +85,10 @@ def against_base(world: Compressed) -> list[Against]:
     return [Against(world, one) for one in world.others if world.shared(one)]
 
 
-def summary(values: object) -> dict[str, Any]:
+def summary(values: object, within: tuple[float, float] = (-np.inf, np.inf)) -> dict[str, Any]:
     """Number of runs, mean, deviation (ddof 1), range and 95 % interval over seeds.
+
+    The interval ends where values must, `within`.
 
     >>> {key: round(value, 4) for key, value in summary([1.0, 2.0, 3.0]).items()}
     {'n': 3, 'mean': 2.0, 'std': 1.0, 'min': 1.0, 'max': 3.0, 'low': -0.4841, 'high': 4.4841}
@@ -94,7 +97,7 @@ def summary(values: object) -> dict[str, Any]:
     known = known[np.isfinite(known)]
     if not len(known):
         return {"n": 0, **dict.fromkeys(("mean", "std", "min", "max", "low", "high"), float("nan"))}
-    low, high = mean_interval(known)
+    low, high = mean_interval(known, within=within)
     spread = float(known.std(ddof=1)) if len(known) > 1 else float("nan")
     return {"n": len(known), "mean": float(known.mean()), "std": spread, "min": float(known.min()),
             "max": float(known.max()), "low": low, "high": high}  # fmt: skip

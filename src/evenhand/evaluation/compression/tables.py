@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.evaluation.comparison import Rows
-from evenhand.evaluation.compression.measures import ACCURACY, KEYS, Against, summary
+from evenhand.evaluation.compression.measures import ACCURACY, KEYS, SHARE, Against, summary
 from evenhand.evaluation.compression.populations import Compressed
 from evenhand.evaluation.compression.printed import table_1
 from evenhand.evaluation.options import Options
@@ -23,7 +23,8 @@ def measured_row(one: Against) -> Json:
     return {
         "method": population.method, "role": population.role, "level": population.level,
         "runs": len(one.seeds), "cie": found.count, "cie_share": found.share,
-        **{key: summary(one.by_seed[key]) for key in KEYS}, "skipped": summary(one.by_seed["skipped"]),
+        **{key: summary(one.by_seed[key], *([SHARE] if key == ACCURACY else [])) for key in KEYS},
+        "skipped": summary(one.by_seed["skipped"]),
         "seeds": list(one.seeds), "by_seed": {key: one.by_seed[key].tolist() for key in KEYS},
         "printed": table_1().get(population.role),
     }  # fmt: skip
@@ -32,7 +33,7 @@ def measured_row(one: Against) -> Json:
 def base_row(world: Compressed) -> Json:
     """The base itself: its accuracy over seeds."""
     right = (world.base.labels == world.y).mean(axis=1)
-    return {"method": world.base.method, "runs": len(world.base.seeds), ACCURACY: summary(right)}
+    return {"method": world.base.method, "runs": len(world.base.seeds), ACCURACY: summary(right, SHARE)}
 
 
 def change_points(one: Against) -> Json:

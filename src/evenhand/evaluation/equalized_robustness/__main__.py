@@ -16,6 +16,7 @@ from evenhand.errors import InputError
 from evenhand.evaluation.claims import refuse_small, update
 from evenhand.evaluation.equalized_robustness.claims import answers
 from evenhand.evaluation.equalized_robustness.study import compute, paper
+from evenhand.evaluation.page_refused import naming_the_study
 from evenhand.study.store import Store
 
 
@@ -44,7 +45,8 @@ def _write(folder: Path, page: Path | None, out: Path | None, claims: str | None
     with Store.open(folder, readonly=True) as store:
         if claims:
             refuse_small(store.study())
-        body = compute(store, tell) if page else paper(store, out or folder, tell)
+        with naming_the_study(store.study(), folder, "evenhand.evaluation.equalized_robustness"):
+            body = compute(store, tell) if page else paper(store, out or folder, tell)
     if page:
         written = write_page(body, page, out or page.with_suffix(""))
         tell("written: " + ", ".join(map(str, written)))

@@ -24,6 +24,8 @@ from evenhand.study.frame import Frame
 from evenhand.study.frame_blocks import Look
 from evenhand.study.store import Store
 
+SHARE = (0.0, 1.0)  # where accuracies lie
+
 
 def compute(store: Store) -> dict[str, Any]:
     """Everything the page shows, as plain values; NaN is None."""
@@ -34,7 +36,7 @@ def compute(store: Store) -> dict[str, Any]:
         raise InputError("no run is measured by an attribute with two levels; run the study first")
     names = [str(frame.columns["grouping"][look.rows[0]]) for look in looks]
     groups = [row for name, look in zip(names, looks, strict=True) for row in subgroups(name, look)]
-    whole, classes = _mean(accuracy(all_rows(looks[0].counts))[..., 0]), list(looks[0].classes)
+    whole, classes = _mean(accuracy(all_rows(looks[0].counts))[..., 0], SHARE), list(looks[0].classes)
     head = page_head(frame, layout.NAME, "Hair colour: whom the errors of one model fall on")
     body = {
         **head, "classes": classes, "accuracy": whole, "groups": groups,
@@ -69,8 +71,8 @@ def subgroups(attribute: str, look: Look) -> list[dict[str, Any]]:
     for place, level in enumerate(look.groups):
         row: dict[str, Any] = {
             "attribute": attribute, "level": level, "name": layout.subgroup_name(attribute, level),
-            "rows": float(sizes[:, place].mean()), "accuracy": _mean(right[:, place]),
-            "ahead": _mean(right[:, place] - right[:, 1 - place]),
+            "rows": float(sizes[:, place].mean()), "accuracy": _mean(right[:, place], SHARE),
+            "ahead": _mean(right[:, place] - right[:, 1 - place], (-1.0, 1.0)),
             "paper": layout.PAPER.get((attribute, level)),
         }  # fmt: skip
         for key in (*layout.METRICS, *layout.NORMALISED.values(), *layout.CHANGES):
@@ -98,10 +100,10 @@ def _tables(counts: Counts) -> Array:
     return np.asarray(counts.table)
 
 
-def _mean(values: FloatArray) -> dict[str, Any]:
-    """The mean over seeds where it is defined, and Student's interval."""
+def _mean(values: FloatArray, within: tuple[float, float] = (-np.inf, np.inf)) -> dict[str, Any]:
+    """The mean over seeds where it is defined, and Student's interval, which ends where values must."""
     known = values[~np.isnan(values)]
-    low, high = mean_interval(known) if len(known) > 1 else (np.nan, np.nan)
+    low, high = mean_interval(known, within=within) if len(known) > 1 else (np.nan, np.nan)
     mean = float(known.mean()) if len(known) else np.nan
     return {"value": mean, "low": low, "high": high, "runs": values.tolist()}
 

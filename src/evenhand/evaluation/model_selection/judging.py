@@ -90,7 +90,7 @@ def agreement(
     for key in METRICS:
         pairs = zip(tables[layout.CHOSEN][key], tables[layout.SHOWN][key], strict=True)
         rhos = [_rho(one, other) for one, other in pairs]
-        low, high = np.clip(mean_interval(rhos), -1.0, 1.0).tolist()  # Student's may leave what rho can be
+        low, high = mean_interval(rhos, within=(-1.0, 1.0))
         found[key] = {"rho": float(np.mean(rhos)), "low": low, "high": high, "runs": rhos}
     return found | {"verdict": _of_agreement(found, left_out, classes)}
 

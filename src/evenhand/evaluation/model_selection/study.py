@@ -52,7 +52,7 @@ def of_zoo(zoo: Zoo) -> dict[str, Any]:
 
 
 def _model(zoo: Zoo, place: int, top1: Any, worst: Any) -> dict[str, Any]:
-    low, high = mean_interval(top1[place])
+    low, high = mean_interval(top1[place], within=(0.0, 1.0))
     return {
         "model": zoo.models[place], "top1": float(top1[place].mean()), "low": low, "high": high,
         "top1_runs": top1[place].tolist(), "top5": float(zoo.top5[place].mean()),

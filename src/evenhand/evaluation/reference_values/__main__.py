@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evenhand.errors import InputError
+from evenhand.evaluation.page_refused import naming_the_study
 from evenhand.evaluation.reference_values.study import compute, paper
 from evenhand.study.store import Store
 
@@ -38,11 +39,12 @@ def _write(folder: Path, page: Path | None, out: Path | None) -> None:
     def tell(words: str) -> None:
         sys.stderr.write(f"{words}\n")
 
-    with Store.open(folder, readonly=True) as store:
-        if page is None:
-            paper(store, out or folder, tell)
-            return
-        written = write_page(compute(store, tell), page, out or page.with_suffix(""))
+    program = "evenhand.evaluation.reference_values"
+    with Store.open(folder, readonly=True) as store, naming_the_study(store.study(), folder, program):
+        body = compute(store, tell) if page else paper(store, out or folder, tell)
+    if page is None:
+        return
+    written = write_page(body, page, out or page.with_suffix(""))
     tell("written: " + ", ".join(map(str, written)))
 
 

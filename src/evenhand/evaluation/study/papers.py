@@ -33,6 +33,14 @@ BY_CLAIMS = {
     **dict.fromkeys(("S2.7", "S2.8"), MODEL_SELECTION),
     "S2.10": HAIR_COLOUR,
 }
+# pages that are no paper's: the program that writes them is the module itself
+OTHER_PAGES = {
+    "ci-mnist-marks": "evenhand.evaluation.ci_mnist_marks",
+    "equalized-robustness-celeba": "evenhand.evaluation.under_shift",
+    "equalized-robustness-fairface": "evenhand.evaluation.under_shift",
+    "er-predicts-shift": "evenhand.evaluation.er_predicts_shift",
+    "fixed-seed-replay": "evenhand.evaluation.replay",
+}
 PAGE = "paper.html"
 
 
@@ -44,14 +52,28 @@ def paper_of(name: str, claims: Sequence[str] = ()) -> Callable[..., Any] | None
     >>> paper_of("my-own") is None, paper_of("hair-colour-celeba").__module__.split(".")[-2]
     (True, 'hair_colour')
     """
-    by_name = (written for start, written in BY_NAME.items() if name.startswith(start))
-    spoken_to = (written for claim, written in BY_CLAIMS.items() if any(_of(said, claim) for said in claims))
-    found_at = PAPERS.get(name) or next(by_name, None) or next(spoken_to, None)
+    found_at = _place(name, claims)
     if found_at is None:
         return None
     module, _, function = found_at.partition(":")
     found: Callable[..., Any] = getattr(import_module(module), function)
     return found
+
+
+def page_program(name: str, claims: Sequence[str] = ()) -> str | None:
+    """The module to be run that writes the page of a study of this name, or with these claims; None if none.
+
+    >>> page_program("ci-mnist-box"), page_program("mine", ["S2.1"]), page_program("mine")
+    ('evenhand.evaluation.reference_values', 'evenhand.evaluation.compression', None)
+    """
+    found_at = OTHER_PAGES.get(name) or _place(name, claims)
+    return None if found_at is None else ".".join(found_at.split(":")[0].split(".")[:3])
+
+
+def _place(name: str, claims: Sequence[str]) -> str | None:
+    by_name = (written for start, written in BY_NAME.items() if name.startswith(start))
+    spoken_to = (written for claim, written in BY_CLAIMS.items() if any(_of(said, claim) for said in claims))
+    return PAPERS.get(name) or next(by_name, None) or next(spoken_to, None)
 
 
 def _of(said: str, claim: str) -> bool:
