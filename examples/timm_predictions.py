@@ -10,9 +10,8 @@ and predictions are written by the folder's name, which a comparison then says. 
 table of the models as the paper prints it: top-1, top-5, size of images, parameters, the most accurate first.
 The first file is the base of the comparison; its page has the matrices of top-1, CEV and SDE. timm is no
 dependency of evenhand, and ImageNet is not ours to pass on: with its images nobody has run this script here.
-With those of twelve made-up classes, before it counted folders and wrote their names, it ran with timm
-1.0.31, whose weights behind a name without a tag are often newer ones than the paper's; with the tags below
-sizes and parameters are those of its Table 2.
+With those of twelve made-up classes it runs with timm 1.0.31, whose weights behind a name without a tag are
+often newer ones than the paper's; with the tags below sizes and parameters are those of its Table 2.
 """
 
 from __future__ import annotations
