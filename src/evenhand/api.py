@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.evaluation.audit import Audit, assess
@@ -182,7 +183,8 @@ def compare_modules(
     told = question.answers(progress)
     if told.classes is not None:
         options = {"classes": told.classes, **options}
-    return compare(told.y_true, told.predictions, groups, base, **options)
+    found = compare(told.y_true, told.predictions, groups, base, **options)
+    return replace(found, warnings=(*found.warnings, *question.warnings))
 
 
 def _options(metrics: Sequence[str] | None, privileged: object = None, **options: Any) -> Options:

@@ -211,3 +211,15 @@ def test_the_training_that_cannot_be_asked_is_named():
 def test_one_output_and_three_classes_of_a_training():
     with pytest.raises(InputError, match=r"^module 'small', training 1: a module gives one number a row"):
         evenhand.compare_modules({"whole": linear(0), "small": [linear(0, 1)]}, X, np.arange(N) % 3)
+
+
+def test_one_module_under_two_names_is_told():
+    """Pruned in place: both are pruned, and nobody would seem to have paid."""
+    one, other = linear(0), linear(1)
+    found = evenhand.compare_modules({"whole": one, "pruned": one, "other": other}, X, Y)
+    (told,) = [warning for warning in found.warnings if "one and the same" in warning]
+    assert told.startswith("'whole' and 'pruned' are one and the same module")
+    apart = evenhand.compare_modules({"whole": [one, other], "pruned": [other, linear(3)]}, X, Y)
+    assert sum("one and the same" in warning for warning in apart.warnings) == 1
+    fine = evenhand.compare_modules({"whole": one, "pruned": linear(0)}, X, Y)
+    assert not any("one and the same" in warning for warning in fine.warnings)

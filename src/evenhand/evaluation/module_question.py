@@ -21,7 +21,7 @@ from evenhand.evaluation.module_labels import (
 )
 from evenhand.evaluation.module_predictions import Progress, ask
 from evenhand.evaluation.module_row_labels import RowLabels
-from evenhand.evaluation.module_trainings import Model, models_of
+from evenhand.evaluation.module_trainings import Model, models_of, same_twice
 from evenhand.groups import Groups
 
 
@@ -75,6 +75,11 @@ class Question:
     def knows_classes(self) -> bool:
         """Whether the labels alone tell what the classes are called."""
         return self.labels is not None and self.names is None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What whoever asks should know of the modules."""
+        return tuple(same_twice(self.models))
 
     def imagined_labels(self, groups: object | None, weights: object | None) -> Array:
         """Labels with which to try columns and options; to ask the modules may take hours."""

@@ -103,3 +103,23 @@ def _check_distinct(called: str, modules: Sequence[Any]) -> None:
                 f"{called}: trainings {before} and {place} are one and the same module; give a module of its "
                 "own for each, such as copy.deepcopy(module) before the next weights are loaded into it"
             )
+
+
+def same_twice(models: Mapping[str, Model]) -> list[str]:
+    """A warning for each name whose module another has: what is done to it in place is done to both.
+
+    >>> import torch
+    >>> one = torch.nn.Identity()
+    >>> same_twice(models_of({"whole": one, "pruned": one}))[0].split(":")[0]
+    "'whole' and 'pruned' are one and the same module"
+    """
+    first: dict[int, str] = {}
+    told = []
+    for name, model in models.items():
+        before = {first.setdefault(id(one.module), name) for one in model.trainings} - {name}
+        told += [
+            f"{other!r} and {name!r} are one and the same module: if it was changed in place, so were both; "
+            "keep a copy first, as evenhand.compress and copy.deepcopy do"
+            for other in sorted(before)
+        ]
+    return told

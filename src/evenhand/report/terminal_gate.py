@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenhand.report.numbers import number
+from evenhand.report.numbers import count, number
 from evenhand.report.terminal_parts import Column, Fitted, Json, safe, table, words
 
 
@@ -17,6 +17,15 @@ def _verdict(failed: bool) -> Any:
     return words(("failed", "bold red") if failed else ("passed", "green"))
 
 
+def _value(value: float | None) -> str:
+    """A count as it is.
+
+    >>> _value(3), _value(0.5), _value(None)
+    ('3', '0.5000', '–')
+    """
+    return count(value) if isinstance(value, int) else number(value, 4)
+
+
 def _conditions(gate: Json, width: int) -> Any:
     checks = gate["conditions"]
     if not checks:
@@ -25,7 +34,7 @@ def _conditions(gate: Json, width: int) -> Any:
     columns = [
         Column("gate", [_verdict(check["failed"]) for check in checks], right=False),
         Column("fails if", [words(safe(check["condition"])) for check in checks], right=False, least=16),
-        Column("value", [words(number(check["value"], 4)) for check in checks]),
+        Column("value", [words(_value(check["value"])) for check in checks]),
     ]
     if any(reasons):
         columns.append(Column("why", [words(safe(reason)) for reason in reasons], right=False, least=12))
