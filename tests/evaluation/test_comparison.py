@@ -310,3 +310,14 @@ def test_groups_and_classes_that_would_fill_the_memory_are_refused():
     y = np.arange(1200) % 600
     with pytest.raises(ValueError, match="600 groups with 600 classes are too many to be compared together"):
         evenhand.compare(y, {"p": y, "q": y}, groups=[f"g{label}" for label in y])
+
+
+@pytest.mark.parametrize(
+    ("base", "other", "told"), [(2, 3, True), (3, 2, True), (1, 3, False), (3, 3, False)]
+)
+def test_runs_that_have_no_partner_are_told(base, other, told):
+    draw, y = np.random.default_rng(0), np.arange(60) % 3
+    big, small = (np.where(draw.random((n, 60)) < 0.2, (y + 1) % 3, y) for n in (base, other))
+    found = evenhand.compare(y, {"big": big, "small": small}, replicates=20)
+    assert any("1 of 3 is in no pair" in warning for warning in found.warnings) == told
+    assert found.accuracy["small"] == pytest.approx((small == y).mean())  # of all runs

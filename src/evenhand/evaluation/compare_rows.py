@@ -98,6 +98,7 @@ def compare_rows(rows: Rows, base: str, options: Options) -> Comparison:
             *_warnings(rows, pairs, sizes, options),
             *_few_rows(rows, whole, base, others),
             *_few_changes(changed, options),
+            *_without_partner(rows, base, others),
         ),
         datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         paid,
@@ -119,6 +120,22 @@ def _few_changes(changed: Mapping[str, int], options: Options) -> list[str]:
         for name, count in changed.items()
         if count and least_p(count) > 1.0 - options.confidence
     ]
+
+
+def _without_partner(rows: Rows, base: str, others: Sequence[str]) -> list[str]:
+    """Of each alternative that has more runs than the base, or fewer, which are in no pair."""
+    own = _runs(rows, base)
+    told = []
+    for name in others:
+        fewest, most = sorted((own, _runs(rows, name)))
+        if fewest > 1 and fewest < most:
+            alone = f"{most - fewest} of {most} {'is' if most - fewest == 1 else 'are'} in no pair"
+            told.append(
+                f"{name} has {_runs(rows, name)} runs and {base} {own}: rates and their changes are of all of "
+                "them, but runs are paired (the first of both, the second of both) for CEV and SDE within "
+                f"groups and for how far the rows matter: {alone}"
+            )
+    return told
 
 
 def _runs(rows: Rows, name: str) -> int:
