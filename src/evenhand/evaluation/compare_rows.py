@@ -131,9 +131,9 @@ def _without_partner(rows: Rows, base: str, others: Sequence[str]) -> list[str]:
         if fewest > 1 and fewest < most:
             alone = f"{most - fewest} of {most} {'is' if most - fewest == 1 else 'are'} in no pair"
             told.append(
-                f"{name} has {_runs(rows, name)} runs and {base} {own}: rates and their changes are of all of "
-                "them, but runs are paired (the first of both, the second of both) for CEV and SDE within "
-                f"groups and for how far the rows matter: {alone}"
+                f"{name} has {_runs(rows, name)} runs and {base} {own}: rates and their changes are of all, but "
+                "runs are paired (the first of both, the second of both) for CEV and SDE within groups and "
+                f"for how far the rows matter: {alone}"
             )
     return told
 
