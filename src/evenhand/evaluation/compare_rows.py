@@ -12,6 +12,7 @@ import numpy as np
 from evenhand.arrays import Array, FloatArray
 from evenhand.errors import InputError
 from evenhand.evaluation.comparison import Comparison, Rows
+from evenhand.evaluation.comparison_notes import notes_on_models, runs_of
 from evenhand.evaluation.differences import (
     PAIR_KEYS,
     Difference,
@@ -25,9 +26,7 @@ from evenhand.evaluation.differences import (
     paired,
     within,
 )
-from evenhand.evaluation.heaviest_class import heaviest
 from evenhand.evaluation.joint import Joint
-from evenhand.evaluation.notes import words_on_foreign
 from evenhand.evaluation.options import Options, chosen_metrics
 from evenhand.evaluation.paid import payments
 from evenhand.evaluation.values import NAN
@@ -67,7 +66,7 @@ def compare_rows(rows: Rows, base: str, options: Options) -> Comparison:
         least = least_p(changed[name])
         differences[name] = {key: within(one, CATALOGUE[key], least) for key, one in own.items()}
     paid = payments(rows, base, others, options)
-    several = {name for name in others if max(_runs(rows, base), _runs(rows, name)) > 1}
+    several = {name for name in others if max(runs_of(rows, base), runs_of(rows, name)) > 1}
     pairs = {
         key: {
             name: paid[name].everyone[key]
@@ -93,53 +92,10 @@ def compare_rows(rows: Rows, base: str, options: Options) -> Comparison:
         _group_values(margins, rows, sizes) if rows.group_names else None,
         differences,
         _cie(rows, base, others),
-        (
-            *rows.warnings,
-            *_warnings(rows, pairs, sizes, options),
-            *_few_rows(rows, whole, base, others),
-            *_few_changes(changed, options),
-            *_without_partner(rows, base, others),
-        ),
+        notes_on_models(rows, base, whole, pairs, changed, sizes, options),
         datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         paid,
     )
-
-
-def _few_rows(rows: Rows, whole: Mapping[str, Margins], base: str, others: Sequence[str]) -> list[str]:
-    """Of each alternative whose CEV is made by a class of few errors, that it is."""
-    runs = _runs(rows, base)
-    found = {name: heaviest(whole[base], whole[name], rows.classes, runs) for name in others}
-    return [f"{name}: {told}" for name, told in found.items() if told]
-
-
-def _few_changes(changed: Mapping[str, int], options: Options) -> list[str]:
-    """Of each alternative that predicts too few rows otherwise than the base for anything to be shown."""
-    return [
-        f"{name}: only {'1 row is' if count == 1 else f'{count} rows are'} predicted otherwise than by the "
-        "base, so that no difference can be told from chance, whatever an interval seems to say"
-        for name, count in changed.items()
-        if count and least_p(count) > 1.0 - options.confidence
-    ]
-
-
-def _without_partner(rows: Rows, base: str, others: Sequence[str]) -> list[str]:
-    """Of each alternative that has more runs than the base, or fewer, which are in no pair."""
-    own = _runs(rows, base)
-    told = []
-    for name in others:
-        fewest, most = sorted((own, _runs(rows, name)))
-        if fewest > 1 and fewest < most:
-            alone = f"{most - fewest} of {most} {'is' if most - fewest == 1 else 'are'} in no pair"
-            told.append(
-                f"{name} has {_runs(rows, name)} runs and {base} {own}: rates and their changes are of all, but "
-                "runs are paired (the first of both, the second of both) for CEV and SDE within groups and "
-                f"for how far the rows matter: {alone}"
-            )
-    return told
-
-
-def _runs(rows: Rows, name: str) -> int:
-    return len(np.atleast_2d(rows.predictions[name]))
 
 
 def _share(hits: Array, weights: Array | None) -> float:
@@ -240,7 +196,7 @@ def _over_runs(
 ) -> dict[str, Difference]:
     if not len(chosen):
         return {metric.key: Difference(NAN, NAN, NAN) for metric in _metrics(rows, options)}
-    if any(_runs(rows, model) < 2 for model in (base, name)):
+    if any(runs_of(rows, model) < 2 for model in (base, name)):
         return found
     stacks = [_run_margins(rows, model, n_groups) for model in (base, name)]
     return over_runs(found, metrics, stacks[0], stacks[1], chosen, options)
@@ -314,7 +270,7 @@ def _modal(rows: Rows, name: str) -> Array:
 
 
 def _cie(rows: Rows, base: str, others: Sequence[str]) -> dict[str, Exemplars] | None:
-    if any(_runs(rows, name) < 2 for name in rows.predictions):
+    if any(runs_of(rows, name) < 2 for name in rows.predictions):
         return None
     found = {name: cie(rows.predictions[base], rows.predictions[name], len(rows.classes)) for name in others}
     return {name: replace(one, share=_weighted(one, rows)) for name, one in found.items()}
@@ -325,34 +281,3 @@ def _weighted(found: Exemplars, rows: Rows) -> float:
     changed = np.zeros(len(rows.y), dtype=bool)
     changed[found.indices] = True
     return _share(changed, rows.weights)
-
-
-def _warnings(rows: Rows, pairs: dict[str, dict[str, Measured]], sizes: Array, options: Options) -> list[str]:
-    notes = []
-    if rows.missing:
-        left = "row" if rows.missing == 1 else "rows"
-        was = "was" if rows.missing == 1 else "were"
-        notes.append(f"{rows.missing:,} {left} without a label or some prediction {was} left out")
-    if unknown := int((rows.ids < 0).sum()):
-        have = "row has no known group: it takes" if unknown == 1 else "rows have no known group: they take"
-        notes.append(f"{unknown:,} {have} part in everything but the groups")
-    labels = np.bincount(rows.y, minlength=len(rows.classes))
-    for name, runs in rows.predictions.items():
-        predicted = np.bincount(runs.reshape(-1), minlength=len(rows.classes))
-        if foreign := words_on_foreign(rows.classes, labels, predicted):
-            notes.append(f"{name}: {foreign}")
-    for name, value in pairs["cev"].items():
-        if value.skipped:
-            notes.append(
-                f"{name}: {value.skipped} of {len(rows.classes)} classes have a base error rate of 0 (or no "
-                "rows) and are left out of CEV and SDE, whose relative changes they do not have"
-            )
-    if len(rows.classes) == 2:
-        notes.append("with two classes CEV is SDE squared over 2: it adds nothing")
-    small = [
-        name for name, size in zip(rows.group_names, sizes, strict=False) if size < max(options.min_count, 1)
-    ]
-    if small:
-        told = f"left out of gaps, and not tested, for fewer than {options.min_count} rows"
-        notes.append(f"{told}: {', '.join(small[:5])}")
-    return notes
