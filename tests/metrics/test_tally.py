@@ -58,7 +58,7 @@ def test_blocks_and_threads_add_up_to_the_whole(monkeypatch):
     expected = slow_tally(g, y, p)
     monkeypatch.setattr(module, "BLOCK", 64)
     monkeypatch.setattr(module, "THREAD_ROWS", 100)
-    monkeypatch.setattr(module, "_cores", lambda: 3)
+    monkeypatch.setattr(module, "cores", lambda: 3)
     assert np.array_equal(tally(g, y, p, G, C, [])[0], expected)
     w = np.ones(len(g))
     assert np.array_equal(tally(g, y, p, G, C, [w, 2 * w])[1], 2 * expected)

@@ -90,7 +90,7 @@ def compare_files(
     joined = read_joined(files[0], files[1:], columns, names, threshold=threshold, positive=positive)
     tell("comparing")
     rows = rows_of_joined(joined, [file_facts(file).to_dict() for file in files])
-    return compare_rows(rows, names[0], options)
+    return compare_rows(rows, names[0], options, lambda words: tell(f"comparing: {words}"))
 
 
 def model_names(files: Sequence[Path], given: Sequence[str] | None) -> list[str]:

@@ -26,6 +26,7 @@ from evenhand.evaluation.differences import (
     paired,
     within,
 )
+from evenhand.evaluation.each_model import Tell, each_model
 from evenhand.evaluation.joint import Joint
 from evenhand.evaluation.options import Options, chosen_metrics
 from evenhand.evaluation.paid import payments
@@ -43,8 +44,8 @@ MOST_CELLS = 1 << 18  # classes times groups: so many take 6 GB while rows are d
 WITHOUT_GROUPS = ("acc", "acc_u.label_attr", "min_acc.label_attr")
 
 
-def compare_rows(rows: Rows, base: str, options: Options) -> Comparison:
-    """Compare every model with the base, and all models with each other."""
+def compare_rows(rows: Rows, base: str, options: Options, tell: Tell | None = None) -> Comparison:
+    """Compare every model with the base, and all models with each other; `tell` hears how many are done."""
     options.check()
     rows = _base_first(rows, base)
     _refuse_many(rows)
@@ -56,7 +57,10 @@ def compare_rows(rows: Rows, base: str, options: Options) -> Comparison:
     chosen = np.flatnonzero(sizes >= max(options.min_count, 1))
     options = replace(options, privileged_index=_privileged(rows, chosen, options))
     metrics = _metrics(rows, options) if len(chosen) else []
-    found = {name: _paired(rows, base, name, n_groups, metrics, chosen, options) for name in others}
+    size = len(rows.classes) * (n_groups + 1)
+    found = each_model(
+        others, lambda name: _paired(rows, base, name, n_groups, metrics, chosen, options), size, tell
+    )
     differences = {
         name: _over_runs(rows, base, name, found[name].differences, metrics, chosen, n_groups, options)
         for name in others

@@ -49,7 +49,7 @@ def _tally_numpy(
     piece += -piece % BLOCK  # whole blocks, which begin where a cache line does
     starts = range(0, len(g), piece) or range(1)
     stops = [min(start + piece, len(g)) for start in starts]
-    workers = min(PIECES, _cores(), len(starts))
+    workers = min(PIECES, cores(), len(starts))
     if workers == 1:
         return _sum_parts(list(map(count, starts, stops)))
     with ThreadPoolExecutor(workers) as pool:
@@ -60,7 +60,8 @@ def _sum_parts(parts: list[list[Array]]) -> list[Array]:
     return [kind[0] if len(kind) == 1 else np.sum(kind, axis=0) for kind in zip(*parts, strict=True)]
 
 
-def _cores() -> int:
+def cores() -> int:
+    """How many this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
