@@ -1,12 +1,15 @@
 """The studies of compression: what they declare, and a small one of perceptrons from declaration to page."""
 
+from html import unescape
 from pathlib import Path
 
 import pytest
 
 from evenhand.evaluation.compression.__main__ import main
-from evenhand.evaluation.compression.study import compute
-from evenhand.report.compression_words import sentences
+from evenhand.evaluation.compression.study import compute, together
+from evenhand.report.compression import render
+from evenhand.report.compression_markdown import study_parts
+from evenhand.report.compression_words import begun_otherwise
 from evenhand.study.driver import Options, run_study
 from evenhand.study.plain import study_from_dict, study_to_dict
 from evenhand.study.read import read_study
@@ -88,7 +91,10 @@ def test_a_teacher_that_went_another_way_is_told(folder, monkeypatch):
         monkeypatch.setattr(store, "history", other)
         study = compute(store)
     assert study["begun"] == {"runs": 2, "same": 0}
-    assert sentences(study)[-1].startswith("2 of 2 students began with another training of the base's seed")
+    told = begun_otherwise(study)
+    assert told.startswith("2 of 2 students of compression-tiny began with another training of the base's seed")
+    assert f"**{told}**" in study_parts(study, lambda study, name: name)
+    assert told in unescape(render(together([study])))
 
 
 def test_a_study_keeps_its_predictions_and_its_page_is_written(folder, tmp_path, capsys):

@@ -19,7 +19,7 @@ from evenhand.report.compression_tables import (
     square_table,
     table_1,
 )
-from evenhand.report.compression_words import HOW, RULE, opening, sentences
+from evenhand.report.compression_words import HOW, RULE, begun_otherwise, opening, sentences
 from evenhand.report.paper_page import emphasised
 from evenhand.report.paper_page import told_table as told
 from evenhand.report.paper_warning import warned
@@ -36,7 +36,7 @@ def render(body: Json) -> str:
         paper=body,
         title=body["title"],
         state=[emphasised(told) for told in opening(body["studies"])],
-        unfinished=warned(body["studies"]),
+        unfinished=" ".join(filter(None, [warned(body["studies"]), *map(begun_otherwise, body["studies"])])),
         sentences=in_brief(body) if several else sentences(body["studies"][0]),
         beside=told(beside_table(body)) if several else None,
         rule=RULE,

@@ -19,7 +19,7 @@ from evenhand.report.compression_tables import (
     square_table,
     table_1,
 )
-from evenhand.report.compression_words import HOW, RULE, sentences, state
+from evenhand.report.compression_words import HOW, RULE, begun_otherwise, sentences, state
 from evenhand.report.model_card import escaped
 from evenhand.report.paper_warning import unfinished
 from evenhand.report.spread_table import to_be_opened
@@ -41,7 +41,7 @@ def results_markdown(body: Json, link: Link) -> str:
 
 def study_parts(study: Json, link: Link) -> list[str]:
     """One study: findings, claims, Table 1 and Figure 2, who paid, exemplars, noise."""
-    warned = [f"**{unfinished(study)}**"] if unfinished(study) else []
+    warned = [f"**{words}**" for words in (unfinished(study), begun_otherwise(study)) if words]
     parts = [f"### {study['name']}", f"{escaped(study['title'])}. {state(study)}", *warned]
     parts.append("\n".join(f"- {escaped(sentence)}" for sentence in sentences(study)))
     parts += ["#### The paper's claims", *(_finding(found) for found in study["findings"])]

@@ -96,20 +96,35 @@ def sentences(study: Json) -> list[str]:
 
 
 def _begun(found: Json) -> list[str]:
-    """Whether the students' teacher is the base; nothing where it is not known.
+    """That the students' teacher is the base; nothing where it is not known, or not of all: see below.
 
     >>> _begun({"runs": 5, "same": 5})
     ['All 5 students began with the network that the base is: their teacher had its loss in every epoch.']
     """
     runs, same = found.get("runs", 0), found.get("same", 0)
-    if not runs:
+    if not runs or runs != same:
         return []
+    whose = f"All {runs:,} students began" if runs > 1 else "The student began"
+    teacher = "their teacher" if runs > 1 else "its teacher"
+    return [f"{whose} with the network that the base is: {teacher} had its loss in every epoch."]
+
+
+def begun_otherwise(study: Json) -> str:
+    """What must be known before anything is read: that students began with another network than their base.
+
+    >>> begun_otherwise({"name": "s", "begun": {"runs": 5, "same": 5}})
+    ''
+    >>> begun_otherwise({"name": "s", "begun": {"runs": 5, "same": 3}}).split(",")[0]
+    "2 of 5 students of s began with another training of the base's seed"
+    """
+    found = study.get("begun") or {}
+    runs, same = found.get("runs", 0), found.get("same", 0)
     if runs == same:
-        whose = f"All {runs:,} students began" if runs > 1 else "The student began"
-        teacher = "their teacher" if runs > 1 else "its teacher"
-        return [f"{whose} with the network that the base is: {teacher} had its loss in every epoch."]
-    return [f"{runs - same:,} of {runs:,} students began with another training of the base's seed, which "
-            "went another way: their changes hold the base's own variation."]  # fmt: skip
+        return ""
+    return (
+        f"{runs - same:,} of {runs:,} students of {study['name']} began with another training of the base's "
+        "seed, which went another way: their changes hold the base's own variation."
+    )
 
 
 def anew_sentence(study: Json, problem: Json, level: str) -> list[str]:

@@ -10,6 +10,7 @@ from evenhand.arrays import FloatArray
 from evenhand.statistics.outcome import NAN
 from evenhand.statistics.samples import constant, finite, numbers, pairs, sample
 
+SHARE = (0.0, 1.0)  # where rates and accuracies lie
 BANDS = ((2.0, "huge"), (1.2, "very large"), (0.8, "large"), (0.5, "medium"), (0.2, "small"))
 
 

@@ -21,7 +21,6 @@ from evenhand.metrics.pairs import all_rows, error_rates, pair_measures, relativ
 from evenhand.statistics.effects import mean_interval
 
 CEV, SDE, ACCURACY = "cev", "sde", "accuracy"
-SHARE = (0.0, 1.0)  # where accuracies lie
 KEYS = (ACCURACY, CEV, SDE, "cev_norm", "sde_norm")
 
 

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from evenhand.evaluation.comparison import Rows
-from evenhand.evaluation.compression.measures import ACCURACY, KEYS, SHARE, Against, summary
+from evenhand.evaluation.compression.measures import ACCURACY, KEYS, Against, summary
 from evenhand.evaluation.compression.populations import Compressed
 from evenhand.evaluation.compression.printed import table_1
 from evenhand.evaluation.options import Options
 from evenhand.evaluation.paid import Paid, payments
+from evenhand.statistics.effects import SHARE
 
 Json = dict[str, Any]
 

@@ -19,12 +19,10 @@ from evenhand.metrics.pair_tables import all_to_group
 from evenhand.metrics.pairs import all_rows, error_rates, relative_changes
 from evenhand.metrics.rates import accuracy
 from evenhand.metrics.undefined import mean_defined
-from evenhand.statistics.effects import mean_interval
+from evenhand.statistics.effects import SHARE, mean_interval
 from evenhand.study.frame import Frame
 from evenhand.study.frame_blocks import Look
 from evenhand.study.store import Store
-
-SHARE = (0.0, 1.0)  # where accuracies lie
 
 
 def compute(store: Store) -> dict[str, Any]:

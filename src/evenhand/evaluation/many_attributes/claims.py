@@ -30,9 +30,20 @@ def answers(body: Json, path: Path | str) -> dict[str, dict[str, str]]:
 
 def _elsewhere(body: Json, own: str, claim: str) -> str:
     told = [
-        f"{study['name']}: {found['verdict']} ({found['runs']:,} runs)"
+        f"{study['name']}: {found['verdict']} ({found['runs']:,} runs{_otherwise(study)})"
         for study in body["studies"]
         for found in study["findings"]
         if study["name"] != own and found["id"] == claim
     ]
     return f"Elsewhere: {'; '.join(told)}." if told else ""
+
+
+def _otherwise(study: Json) -> str:
+    """How many students of a study of compression began with another network than their base; mostly none.
+
+    >>> _otherwise({"begun": {"runs": 50, "same": 16}}), _otherwise({})
+    (', in which 34 of 50 students began otherwise than their base', '')
+    """
+    begun = study.get("begun") or {"runs": 0, "same": 0}
+    apart = begun["runs"] - begun["same"]
+    return f", in which {apart} of {begun['runs']} students began otherwise than their base" if apart else ""

@@ -15,7 +15,7 @@ from evenhand.evaluation.values import plain
 from evenhand.metrics.pair_tables import model_matrices
 from evenhand.metrics.rates import accuracy, tpr
 from evenhand.metrics.undefined import mean_defined
-from evenhand.statistics.effects import mean_interval
+from evenhand.statistics.effects import SHARE, mean_interval
 from evenhand.study.frame import Frame
 from evenhand.study.store import Store
 
@@ -52,7 +52,7 @@ def of_zoo(zoo: Zoo) -> dict[str, Any]:
 
 
 def _model(zoo: Zoo, place: int, top1: Any, worst: Any) -> dict[str, Any]:
-    low, high = mean_interval(top1[place], within=(0.0, 1.0))
+    low, high = mean_interval(top1[place], within=SHARE)
     return {
         "model": zoo.models[place], "top1": float(top1[place].mean()), "low": low, "high": high,
         "top1_runs": top1[place].tolist(), "top5": float(zoo.top5[place].mean()),
