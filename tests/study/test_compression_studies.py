@@ -92,7 +92,7 @@ def test_a_teacher_that_went_another_way_is_told(folder, monkeypatch):
         study = compute(store)
     assert study["begun"] == {"runs": 2, "same": 0}
     told = begun_otherwise(study)
-    assert told.startswith("2 of 2 students of compression-tiny began with another training of the base's seed")
+    assert told.startswith("2 of 2 students of compression-tiny began with another training of the base's")
     assert f"**{told}**" in study_parts(study, lambda study, name: name)
     assert told in unescape(render(together([study])))
 
