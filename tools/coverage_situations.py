@@ -146,6 +146,52 @@ def paired(equal: bool) -> Situation:
     return Situation(f"difference of two models, {kind}; 8 groups of 200", "tpr.gap", interval_of)
 
 
+def arises(rows: int, groups: int) -> Situation:
+    """Groups that are alike, and a second model that loses hits in one of them."""
+
+    def interval_of(seed: int) -> tuple[float, float, float]:
+        rng = np.random.default_rng([11, seed])
+        g, y = rng.integers(0, groups, rows), rng.integers(0, 2, rows)
+        right = rng.random(rows) < 0.8
+        still = right & ~((g == 1) & (y == 1) & (rng.random(rows) < 0.06 / 0.8))
+        models = {"first": np.where(right, y, 1 - y), "second": np.where(still, y, 1 - y)}
+        found = evenhand.compare(y, models, g, metrics=["tpr.gap"]).differences["second"]["tpr.gap"]
+        return found.low, found.high, 0.06
+
+    name = f"difference of two models, a gap arises; {rows} rows, {groups} groups"
+    return Situation(name, "tpr.gap", interval_of)
+
+
+def rare(groups: int, cases: int, least: float, most: float) -> Situation:
+    """Few errors of a kind, so that many a group has none: the ratio of the lowest rate to the highest."""
+    rates = np.linspace(least, most, groups)
+
+    def interval_of(seed: int) -> tuple[float, float, float]:
+        rng = np.random.default_rng([9, seed])
+        g = np.repeat(np.arange(groups), 2 * cases)
+        y = np.tile([0, 1], groups * cases)
+        p = (rng.random(len(g)) < np.where(y == 1, 0.9, rates[g])).astype(np.int64)
+        return _interval("fpr.ratio", least / most, y, p, g)
+
+    kind = f"all {least:g}" if least == most else f"{least:g} to {most:g}"
+    name = f"rates of rare errors, {kind}; {groups} groups with {cases} cases each"
+    return Situation(name, "fpr.ratio", interval_of)
+
+
+def small_class(n: int, lost: float) -> Situation:
+    """One small class among others, of which the second model loses a share: recall, who paid."""
+
+    def interval_of(seed: int) -> tuple[float, float, float]:
+        rng = np.random.default_rng([10, seed])
+        y = np.repeat([0, 1, 2], [n, 300, 300])
+        first = np.where(rng.random(len(y)) < 0.02, (y + 1) % 3, y)
+        second = np.where((y == 0) & (rng.random(len(y)) < lost), 1, first)
+        found = evenhand.compare(y, {"first": first, "second": second}, metrics=["acc"]).paid["second"]
+        return found.classes[0].low, found.classes[0].high, -0.98 * lost
+
+    return Situation(f"a class of {n} rows loses {lost:.0%}, who paid", "recall", interval_of)
+
+
 def runs() -> Situation:
     """Five trainings whose rates vary; the interval is for a single one, so a sixth is asked."""
 
@@ -174,5 +220,15 @@ OTHERS = (
     scores("auc.worst", equal=False),
     paired(equal=True),
     paired(equal=False),
+    arises(300, 2),
+    arises(600, 4),
+    arises(2000, 2),
+    rare(2, 30, 0.05, 0.05),
+    rare(8, 30, 0.05, 0.05),
+    rare(2, 200, 0.005, 0.1),
+    rare(4, 50, 0.02, 0.2),
+    small_class(10, 0.1),
+    small_class(50, 0.05),
+    small_class(200, 0.02),
     runs(),
 )

@@ -156,9 +156,32 @@ def test_errors_of_groups_that_cannot_be_extreme_do_not_count():
     assert down.max() == up.max() == pytest.approx(0.02)
 
 
-def test_a_ratio_with_a_rate_of_zero_has_no_logarithm():
+def test_a_ratio_beside_a_rate_of_zero_reaches_what_the_group_could_truly_have():
+    ten_each = Counts.from_table([[[9, 1], [0, 10]], [[10, 0], [0, 10]]])
+    value, low, high, _, _ = drawn(ten_each, ["fpr.ratio"])["fpr.ratio"]
+    assert (value, low, high) == (0.0, 0.0, 1.0)
+    many = Counts.from_table([[[500, 500], [0, 10]], [[1000, 0], [0, 10]]])
+    value, low, high, _, _ = drawn(many, ["fpr.ratio"])["fpr.ratio"]
+    assert (value, low) == (0.0, 0.0)
+    assert 0 < high < 0.05
+
+
+def test_a_ratio_without_logarithms_says_so():
     ones = np.ones((2, 1, 2))
-    assert ratio_deviations(np.array([[0.0, 0.5]]), np.array([[0.1, 0.5]]), ones) is None
+    assert ratio_deviations(np.array([[0.0, 0.5]]), np.array([[0.0, 0.5]]), ones) is None
+    assert ratio_deviations(np.array([[-0.1, 0.5]]), np.array([[0.1, 0.5]]), ones) is None
+
+
+@pytest.mark.parametrize(("groups", "cases", "rate"), [(2, 20, 0.05), (8, 30, 0.05)])
+def test_ratios_of_rare_equal_rates_cover_one(groups, cases, rate):
+    rng, held, made = np.random.default_rng(0), 0, 0
+    for seed in range(60):
+        wrong = rng.binomial(cases, rate, groups)
+        if wrong.any():
+            table = [[[cases - n, n], [0, 10]] for n in wrong]
+            _, low, high, _, _ = drawn(Counts.from_table(table), ["fpr.ratio"], seed=seed)["fpr.ratio"]
+            made, held = made + 1, held + (low <= 1.0 <= high)
+    assert held >= 0.95 * made > 30
 
 
 def test_more_than_half_of_the_replicates_must_be_defined():

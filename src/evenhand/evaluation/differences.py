@@ -113,15 +113,13 @@ def paired(joint: Joint, metrics: Sequence[Metric], chosen: Array, options: Opti
     values = [{metric.key: float(metric(view)) for metric in metrics} for view in views]
     moved = {key: value - values[0][key] if np.isfinite(value) else NAN for key, value in values[1].items()}
     pairs = _pair_values(joint, None)
-    errors: dict[str, list[FloatArray]] = {metric.key: [] for metric in metrics}
+    errors: dict[str, list[Errors]] = {metric.key: [] for metric in metrics}
     pair_errors: dict[str, list[FloatArray]] = {key: [] for key in PAIR_KEYS}
     if options.replicates:
         for weights in joint.draw(_replicates(joint, options), np.random.default_rng(options.seed)):
             drawn = [view_of(joint, model, weights, chosen, options) for model in (0, 1)]
             for metric in metrics:
-                with np.errstate(invalid="ignore"):  # an unsmoothed epsilon may be infinite in both
-                    error = metric(drawn[1]) - metric(drawn[0]) - moved[metric.key]
-                errors[metric.key].append(error)
+                errors[metric.key].append(_errors(metric, views, drawn, moved[metric.key]))
             for key, value in _pair_values(joint, weights).items():
                 pair_errors[key].append(value - pairs[key])
     found = {
@@ -162,15 +160,33 @@ def _pair_values(joint: Joint, weights: FloatArray | None) -> dict[str, FloatArr
     return {key: found[key] for key in PAIR_KEYS}
 
 
-def _difference(base: float, value: float, parts: list[FloatArray], confidence: float) -> Difference:
+Errors = tuple[FloatArray, FloatArray, bool]  # how far the truth lies below, above; whether those differ
+
+
+def _errors(metric: Metric, views: Sequence[View], drawn: Sequence[View], moved: float) -> Errors:
+    """Of each replicate. What is a largest value is treated as such: see `range_change`."""
+    statistic, strict = metric.statistic, all(view.convention == "strict" for view in views)
+    found = statistic.change((views[0], views[1]), (drawn[0], drawn[1])) if statistic and strict else None
+    if found is not None:
+        return metric.reduce(found[0], views[0]), metric.reduce(found[1], views[0]), True
+    with np.errstate(invalid="ignore"):  # an unsmoothed epsilon may be infinite in both
+        error = np.abs(metric(drawn[1]) - metric(drawn[0]) - moved)
+    return error, error, False
+
+
+def _difference(base: float, value: float, parts: list[Errors], confidence: float) -> Difference:
     moved = value - base if np.isfinite(value) and np.isfinite(base) else NAN
-    error = np.concatenate(parts) if parts else np.zeros(0)
-    known = np.abs(error[np.isfinite(error)])
-    if np.isnan(moved) or len(known) <= len(error) // 2:
+    down, up = (np.concatenate([part[side] for part in parts] or [np.zeros(0)]) for side in (0, 1))
+    known = np.isfinite(down) & np.isfinite(up)
+    if np.isnan(moved) or known.sum() <= len(known) // 2:
         return Difference(base, value, moved)
-    reach = float(np.quantile(known, confidence))
-    p = float(((known >= abs(moved) - 1e-12).sum() + 1) / (len(known) + 1))
-    return Difference(base, value, moved, moved - reach, moved + reach, p)
+    down, up = down[known], up[known]
+    sided = parts[0][2]
+    level = (1 + confidence) / 2 if sided else confidence
+    beyond = ((down if moved > 0 else up) >= abs(moved) - 1e-12).sum()
+    p = min(1.0, float((beyond * (2 if sided else 1) + 1) / (len(down) + 1)))
+    low, high = moved - float(np.quantile(down, level)), moved + float(np.quantile(up, level))
+    return Difference(base, value, moved, low, high, p)
 
 
 def measured(
@@ -219,15 +235,16 @@ def _with_runs(found: Difference, base: FloatArray, other: FloatArray, confidenc
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     # two sources, independent of each other: the sample of rows (already there) and the runs
     spread_of_runs = z * float(np.sqrt(a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b)))
-    reach = float(np.hypot(np.nan_to_num((found.high - found.low) / 2), spread_of_runs))
-    p = _normal_p(moved, reach, confidence)
+    reaches = (found.difference - found.low, found.high - found.difference)
+    down, up = (float(np.hypot(np.nan_to_num(reach), spread_of_runs)) for reach in reaches)
+    p = _normal_p(moved, down if moved > 0 else up, confidence)
     return replace(
         found,
         base=float(a.mean()),
         value=float(b.mean()),
         difference=moved,
-        low=moved - reach,
-        high=moved + reach,
+        low=moved - down,
+        high=moved + up,
         p=p,
         runs=runs,
     )
@@ -263,6 +280,13 @@ def _mean_difference(pairs: Sequence[Difference], confidence: float) -> Differen
     base, value, moved = (
         float(np.mean([getattr(pair, key) for pair in known])) for key in ("base", "value", "difference")
     )
-    halves = [(pair.high - pair.low) / 2 for pair in known if not np.isnan(pair.high)]
-    half = float(np.mean(halves)) if halves else NAN
-    return Difference(base, value, moved, moved - half, moved + half, _normal_p(moved, half, confidence))
+    sure = [pair for pair in known if not np.isnan(pair.high)]
+    down, up = (
+        float(np.mean(reaches)) if reaches else NAN
+        for reaches in (
+            [one.difference - one.low for one in sure],
+            [one.high - one.difference for one in sure],
+        )
+    )
+    p = _normal_p(moved, down if moved > 0 else up, confidence)
+    return Difference(base, value, moved, moved - down, moved + up, p)

@@ -1,12 +1,12 @@
 """Whom did the change of a model hurt? Classes, groups, and classes within groups, with intervals and tests.
 
 For each, the share of its rows that is answered rightly (recall of a class, accuracy of a group) by the base
-and by the alternative, on the same rows. The interval is a bootstrap over rows, the groups' sizes kept; p is
-McNemar's exact test (1947) for one run of each model, else that of the mean change of a row; Holm's (1979)
-correction counts all classes, all groups, or all cells together; groups of fewer than `min_count` rows are
-not tested. Models are taken as they are: that other seeds would do the same is not said. Within a group, CEV
-and SDE (S2) compare the alternative with the base on the rows of that group alone; the paper compares all
-rows with a group's instead.
+and by the alternative, on the same rows. For one run of each model the interval is Tango's (1998) and p that
+of McNemar's exact test (1947); else the interval is a bootstrap over rows, the groups' sizes kept, and p that
+of the mean change of a row. Holm's (1979) correction counts all classes, all groups, or all cells together;
+groups of fewer than `min_count` rows are not tested. Models are taken as they are: that other seeds would do
+the same is not said. Within a group, CEV and SDE (S2) compare the alternative with the base on the rows of
+that group alone; the paper compares all rows with a group's instead.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from evenhand.evaluation.row_bootstrap import Rates, RowBootstrap, reach_of
 from evenhand.metrics.pairs import pair_measures
 from evenhand.metrics.undefined import divide
 from evenhand.statistics.corrections import holm
+from evenhand.statistics.paired_shares import mcnemar_p, tango_interval
 
 PAID, GAINED, NOT_SHOWN = "paid", "gained", "not shown"
 REPLICATES, FEWEST = 400, 100  # how often rows are drawn: fewer times where there are many of them
@@ -188,10 +189,10 @@ class _Change:
 
         Names with fewer than the `least` rows are not tested, and no other p is corrected for them.
         """
-        low, high = reach_of(other - base, self.ledger.options.confidence, (-1.0, 1.0))
         known = code >= 0
         sizes = np.bincount(code[known], minlength=len(names))
-        p = holm(np.where(sizes < least, np.nan, self._p(code[known], known, len(names))))
+        single, low, high = self._judged(code[known], known, other - base)
+        p = holm(np.where(sizes < least, np.nan, single))
         level = 1.0 - self.ledger.options.confidence
         found = []
         for k, name in enumerate(names):
@@ -201,27 +202,28 @@ class _Change:
                                  float(low[k]), float(high[k]), float(p[k]), verdict))  # fmt: skip
         return tuple(found)
 
-    def _p(self, code: Array, known: Array, n: int) -> FloatArray:
-        """Two-sided p of no change for each of the n sets of rows; NaN without rows."""
-        moved, weights = self.moved[known], self.ledger.rows.weights
+    def _judged(
+        self, code: Array, known: Array, changes: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Two-sided p of no change for each of the sets of rows, and both ends; NaN without rows.
+
+        The interval of what the test does not tell from no change holds 0.
+        """
+        moved, weights, confidence = (
+            self.moved[known],
+            self.ledger.rows.weights,
+            self.ledger.options.confidence,
+        )
+        n = changes.shape[1]
+        if not self.exact:
+            p = mean_p(moved, code, n, None if weights is None else np.asarray(weights)[known])
+            return p, *reach_of(changes, confidence, (-1.0, 1.0))
         sizes = np.bincount(code, minlength=n)
-        if self.exact:
-            lost, won = (np.bincount(code, way, minlength=n) for way in (moved < 0, moved > 0))
-            return np.where(sizes > 0, mcnemar_p(lost, won), np.nan)
-        return mean_p(moved, code, n, None if weights is None else np.asarray(weights)[known])
-
-
-def mcnemar_p(lost: object, won: object) -> FloatArray:
-    """Two-sided exact p that so many rows lost and won are a fair coin's: 2 Pr(X <= min), at most 1.
-
-    >>> mcnemar_p([10, 0, 4], [2, 0, 4]).round(6).tolist()
-    [0.038574, 1.0, 1.0]
-    """
-    from scipy.special import bdtr
-
-    few, many = np.asarray(lost, dtype=np.float64), np.asarray(won, dtype=np.float64)
-    fewer, all_of_them = np.minimum(few, many), (few + many).astype(np.int64)
-    return np.where(all_of_them > 0, np.minimum(1.0, 2 * bdtr(fewer, np.maximum(all_of_them, 1), 0.5)), 1.0)
+        lost, won = (np.bincount(code, way, minlength=n) for way in (moved < 0, moved > 0))
+        p = np.where(sizes > 0, mcnemar_p(lost, won), np.nan)
+        low, high = tango_interval(lost, won, sizes, confidence)
+        unsure = p > 1.0 - confidence
+        return p, np.where(unsure, np.minimum(low, 0.0), low), np.where(unsure, np.maximum(high, 0.0), high)
 
 
 def mean_p(values: FloatArray, code: Array, n: int, weights: Array | None = None) -> FloatArray:

@@ -39,6 +39,9 @@ class Convened(Statistic):
     def deviations(self, centre: View, replicates: View, select: View) -> Interval | None:
         return self.plain.deviations(centre, replicates, select)
 
+    def change(self, views: tuple[View, View], drawn: tuple[View, View]) -> Interval | None:
+        return self.plain.change(views, drawn)
+
     def deciders(self, view: View) -> Array | None:
         return self.plain.deciders(view)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.arrays import Array, FloatArray
+from evenhand.metrics.range_change import Compare, can_change, change_deviations, lowered
 from evenhand.metrics.range_error import range_deviations, ratio_deviations
 from evenhand.metrics.rates import Better
 from evenhand.metrics.undefined import (
@@ -51,6 +52,25 @@ class Statistic(ABC):
         None: the value itself is smooth enough to be resampled. See `range_deviations` for why a gap is not.
         """
         return None
+
+    def parts_of(self, view: View) -> list[Compare]:
+        """What it is the largest of, or, if it `is_least`, less the largest of; empty if of nothing."""
+        return []
+
+    def is_least(self) -> bool:
+        """Whether it is less the largest of its parts: a ratio, or a lowest rate."""
+        return False
+
+    def change(self, views: tuple[View, View], drawn: tuple[View, View]) -> Interval | None:
+        """How far the truth may lie below and above the change from the first to the second model, `[R, K]`.
+
+        None: the change itself is smooth enough to be resampled. See `range_change` for why a gap's is not.
+        """
+        observed = (self.parts_of(views[0]), self.parts_of(views[1]))
+        if not all(can_change(parts) for parts in observed):
+            return None
+        found = change_deviations(observed, (self.parts_of(drawn[0]), self.parts_of(drawn[1])))
+        return lowered(found) if self.is_least() else found
 
     def rates(self) -> tuple[str, ...]:
         """Keys of the rates it compares."""
@@ -132,6 +152,17 @@ class Compared(Statistic):
         best = np.minimum(divide(min_defined(sure_highest), max_defined(sure_lowest)), 1.0)
         return -_widest(lowest, highest, lambda a, b: -divide(a, b)), np.where(np.isnan(best), 1.0, best)
 
+    def parts_of(self, view: View) -> list[Compare]:
+        r = view.rate(self.rate)
+        if self.how == "to_overall":
+            return [Compare(r - view.overall_rate(self.rate), "distance")]
+        if self.how in ("worst", "best"):
+            return [Compare(r, "least" if self._takes_lowest() else "most")]
+        return [Compare(r, self.how)] if self.how in ("gap", "ratio") else []
+
+    def is_least(self) -> bool:
+        return self.how == "ratio" or (self.how in ("worst", "best") and self._takes_lowest())
+
     def deviations(self, centre: View, replicates: View, select: View) -> Interval | None:
         kept = replicates.kept_deviations  # many metrics are made of the same few comparisons
         if (self.rate, self.how) not in kept:
@@ -206,6 +237,24 @@ class Combined(Statistic):
         join = self._join if self.how in ("sum", "mean") else Combined(self.parts, "max")._join
         return join([down for down, _ in known]), join([up for _, up in known])
 
+    def parts_of(self, view: View) -> list[Compare]:
+        least = {part.is_least() for part in self.parts}
+        if least != {self.how == "min"} or self.how not in ("min", "max"):
+            return []
+        return [one for part in self.parts for one in part.parts_of(view)]
+
+    def is_least(self) -> bool:
+        return self.how == "min"
+
+    def change(self, views: tuple[View, View], drawn: tuple[View, View]) -> Interval | None:
+        if self.how not in ("sum", "mean"):
+            return super().change(views, drawn)
+        found = [part.change(views, drawn) for part in self.parts]
+        known = [pair for pair in found if pair is not None]
+        if len(known) < len(self.parts):
+            return None
+        return self._join([down for down, _ in known]), self._join([up for _, up in known])
+
     def deciders(self, view: View) -> Array | None:
         found = [part.deciders(view) for part in self.parts]
         known = [groups for groups in found if groups is not None]
@@ -236,6 +285,10 @@ class OneMinus(Statistic):
         found = self.part.deviations(centre, replicates, select)
         return None if found is None else (found[1], found[0])
 
+    def change(self, views: tuple[View, View], drawn: tuple[View, View]) -> Interval | None:
+        found = self.part.change(views, drawn)
+        return None if found is None else lowered(found)
+
     def deciders(self, view: View) -> Array | None:
         return self.part.deciders(view)
 
@@ -264,6 +317,12 @@ class Computed(Statistic):
         with np.errstate(invalid="ignore"):  # an unsmoothed rate of 0 may be drawn
             errors = np.maximum(drawn - middle, -LARGE)
         return range_deviations(observed, errors, "worst" if self.lowest else "gap", self.lowest)
+
+    def parts_of(self, view: View) -> list[Compare]:
+        return [] if self.ranged is None else [Compare(self.ranged(view), "least" if self.lowest else "gap")]
+
+    def is_least(self) -> bool:
+        return self.lowest
 
     def rates(self) -> tuple[str, ...]:
         return self.compares

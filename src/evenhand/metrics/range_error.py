@@ -26,6 +26,7 @@ from evenhand.arrays import Array, FloatArray
 from evenhand.metrics.undefined import divide, index_of_largest, max_defined, mean_defined, min_defined
 
 TINY = 1e-12
+UNSEEN = 3.69  # cases expected where none is seen one time in forty: -ln 0.025
 MOST_PAIRED = 24  # groups up to which every pair is looked at
 
 
@@ -118,12 +119,38 @@ def _of(errors: FloatArray, group: Array) -> FloatArray:
 def ratio_deviations(
     observed: FloatArray, centre: FloatArray, drawn: FloatArray
 ) -> tuple[FloatArray, FloatArray] | None:
-    """The same for the ratio lowest / highest, by way of logarithms; None where a rate is not above 0."""
-    if bool((observed <= 0).any()) or bool((centre <= 0).any()):
+    """The same for the ratio lowest / highest, by way of logarithms; None where a rate cannot have any.
+
+    Of an observed rate of 0 the logarithm is taken of the smoothed one (`centre`), so that a group without a
+    case says how little is known of it: with 0 of 10 beside 1 of 10 the true ratio may well be 1.
+
+    >>> drawn = np.array([[[0.12, 0.04]], [[0.05, 0.12]], [[0.08, 0.06]]])
+    >>> down, up = ratio_deviations(np.array([[0.1, 0.0]]), np.array([[0.09, 0.03]]), drawn)
+    >>> down.max().item(), up.max().item()
+    (0.0, 1.0)
+    """
+    if bool((observed < 0).any()) or bool((centre <= 0).any()):
         return None
-    highest, lowest_ones = candidates(observed, drawn - centre)
-    errors = np.log(np.maximum(drawn, TINY)) - np.log(centre)  # a replicate may well draw a rate of 0
+    stands_in = np.where(observed == 0, centre, observed)
+    highest, lowest_ones = candidates(stands_in, drawn - centre)
+    errors = _log_errors(drawn, centre, observed == 0)
     # how much the range of the logarithms may be too large, and too small: the ratio errs the other way
-    down, up = _gap(np.log(observed), errors, highest, lowest_ones)
-    ratio = divide(min_defined(observed), max_defined(observed))
-    return ratio * (1 - np.exp(-up)), np.minimum(ratio * np.exp(np.minimum(down, 50.0)), 1.0) - ratio
+    down, up = _gap(np.log(stands_in), errors, highest, lowest_ones)
+    ratio, middle = (divide(min_defined(rates), max_defined(rates)) for rates in (observed, stands_in))
+    lower = middle * np.exp(-up)
+    upper = np.minimum(middle * np.exp(np.minimum(down, 50.0)), 1.0)
+    return np.maximum(ratio - lower, 0.0), np.maximum(upper - ratio, 0.0)
+
+
+def _log_errors(drawn: FloatArray, centre: FloatArray, none_seen: Array) -> FloatArray:
+    """Errors of the logarithms of rates, every second one turned round: of few cases they are lopsided.
+
+    A replicate without a case has no logarithm. In a group with cases it stands for a rate that would show
+    one of them one time in forty; in one without, for what would show none one time in forty.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        cases = centre**2 / mean_defined((drawn - centre) ** 2, axis=0)  # that a replicate has in the mean
+        empty = np.where(none_seen, np.minimum(np.log(cases / UNSEEN), 0.0), -UNSEEN)
+        errors = np.where(drawn <= 0, empty, np.log(np.maximum(drawn, TINY)) - np.log(centre))
+    errors[1::2] *= -1
+    return errors

@@ -1,0 +1,1 @@
+timeout: failed to run command ‘../v-new/bin/evenhand’: No such file or directory
