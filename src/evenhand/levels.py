@@ -81,7 +81,7 @@ def _code_whole(values: Array, unknown: object) -> tuple[list[Any], Array]:
 
 
 def _code_sorted(values: Array, unknown: object) -> tuple[list[Any], Array]:
-    """Floats, texts and dates: sorted distinct values, NaN and NaT unknown."""
+    """Floats, texts and dates: sorted distinct values; NaN, NaT and texts of nothing but spaces unknown."""
     missing = np.zeros(values.shape, dtype=bool)
     if values.dtype.kind == "f":
         missing = np.isnan(values) if unknown is None else np.isnan(values) | (values == unknown)
@@ -89,6 +89,9 @@ def _code_sorted(values: Array, unknown: object) -> tuple[list[Any], Array]:
         missing = np.isnat(values)
     codes = np.full(values.shape, -1, dtype=np.int64)
     levels, codes[~missing] = np.unique(values[~missing], return_inverse=True)
+    if values.dtype.kind in "US" and any(blank := [not level.strip() for level in levels]):
+        place = np.where(blank, -1, np.cumsum(~np.array(blank)) - 1)
+        levels, codes = levels[~np.array(blank)], place[codes]
     return list(levels), codes
 
 
@@ -106,11 +109,11 @@ def _code_objects(values: Array, unknown: object) -> tuple[list[Any], Array]:
 
 
 def is_missing(value: Any, unknown: object = None) -> bool:
-    """None, NaN, NaT, NA (the last three are not equal to themselves), and the number `unknown`."""
+    """None, NaN, NaT, NA (these are not equal to themselves), empty text, and the number `unknown`."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    if isinstance(value, str):
-        return False
+    if isinstance(value, (str, bytes)):
+        return not value.strip()  # as a table on disk has it, so that both ways of reading it agree
     return bool(value != value) or (unknown is not None and value is not True and bool(value == unknown))
 
 
