@@ -18,7 +18,8 @@ process, the worst over epochs:
     moved            how far the step of batch statistics is from the plain one, relative
     counted          what batch normalisation has counted, of the steps that were taken
     acc, anew        accuracy on the test with remembered statistics, and with those of the last epoch's
-                     batches taken anew: where only the first is low, statistics are wrong and weights are not
+                     batches taken anew: where only the first is low, statistics are wrong and weights are
+                     not; or young, as after 28 steps, and then those of the plain way are too
     growth           the largest norm of a kernel, of what it began with: where first steps are too large
                      it is 5 to 18 within 25 steps, and later steps hardly turn the kernel any more
     apart            of the weights from those of the first process, relative: long trainings drift apart
@@ -95,14 +96,14 @@ def train(number: int, chosen: argparse.Namespace, folder: Path) -> None:
     save_tensors(folder / f"{number}.npz", dict(trainer.stack.parameters[network]), found)
 
 
-def suspicious(line: dict[str, Any]) -> bool:
-    """Whether rounding cannot explain it."""
+def suspicious(line: dict[str, Any], young: float = 0.0) -> bool:
+    """Whether rounding cannot explain it; `young` is what remembered statistics cost the plain way."""
     return bool(
         line["worst"] > 3 * line["rounding"] + 0.05
         or line["replay"] > line["rounding"] + 0.01
         or line["moved"] > 0.05
         or not line["least counted"] == line["most counted"] == line["steps"]
-        or line["anew"] - line["acc"] > 0.05
+        or line["anew"] - line["acc"] > young + 0.05
     )
 
 
@@ -117,7 +118,8 @@ def told(folder: Path, numbers: list[int]) -> list[dict[str, Any]]:
         counted = f"{line['least counted']} of {line['steps']}"
         lines.append({**line, "apart": distance(weights.values(), first), "counted": counted})
     best = max((line["anew"] for line in lines), default=0.0)
-    return [{**line, "suspect": suspicious(line) or line["anew"] < best - 0.05} for line in lines]
+    young = max([0.0, *(line["anew"] - line["acc"] for line in lines if line["way"] == "plain")])
+    return [{**line, "suspect": suspicious(line, young) or line["anew"] < best - 0.05} for line in lines]
 
 
 def main() -> int:

@@ -40,7 +40,7 @@ class Attribute:
     ) -> Attribute:
         """Code any column: texts, numbers, booleans, categories, dates, tensors, lists.
 
-        Missing values (None, NaN, NaT, NA) are unknown, and so is the whole number -1. `levels` fixes the
+        Missing values (None, NaN, NaT, NA, empty text) are unknown, and so is the whole number -1. `levels` fixes the
         order, and may name levels that do not occur.
 
         >>> Attribute.from_values([True, False]).levels

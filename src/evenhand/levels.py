@@ -26,11 +26,13 @@ def categories_of(values: Any) -> list[object] | None:
 
 
 def level_name(value: object) -> str:
-    """How a value is printed: whole floats without their '.0'.
+    """How a value is printed: whole floats without their '.0', bytes as the text that they are.
 
-    >>> level_name(1.0), level_name("a"), level_name(np.True_)
-    ('1', 'a', 'True')
+    >>> level_name(1.0), level_name("a"), level_name(np.True_), level_name(b"a")
+    ('1', 'a', 'True', 'a')
     """
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
     if isinstance(value, np.datetime64):
@@ -56,7 +58,8 @@ def code_values(
         levels, codes = _code_sorted(values, unknown)
     if order is None:
         return tuple(level_name(level) for level in levels), codes
-    return _reorder(levels, codes, order, name)
+    known = [level for level in order if not is_missing(level, unknown)]  # a category may be "" or -1
+    return _reorder(levels, codes, known, name)
 
 
 def _code_whole(values: Array, unknown: object) -> tuple[list[Any], Array]:

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from evenhand.methods import ERM
+from evenhand.train.checkpoint import save_tensors
 from evenhand.train.recipe import Recipe
 from evenhand.train.runs import Run
 from evenhand.train.trainer import Trainer
@@ -85,3 +86,13 @@ def test_what_a_step_gets_wrong_is_seen(kit, tool, monkeypatch, wrong):
 def test_what_rounding_cannot_explain(tool, wrong):
     assert not tool.suspicious(FINE)
     assert tool.suspicious({**FINE, **wrong})
+
+
+def test_statistics_that_are_young_in_every_way_are_nobodys_fault(tool, tmp_path):
+    """After 28 steps on an H200 every way had them; one that is farther behind than plain ones is told."""
+    for number, (way, acc, anew) in enumerate(
+        [("plain", 0.21, 0.39), ("compiled", 0.20, 0.38), ("both", 0.05, 0.38)]
+    ):
+        line = {**FINE, "acc": acc, "anew": anew, "way": way, "name": way}
+        save_tensors(tmp_path / f"{number}.npz", {"weight": torch.ones(2)}, line)
+    assert [line["suspect"] for line in tool.told(tmp_path, [0, 1, 2])] == [False, False, True]
