@@ -40,8 +40,8 @@ class Attribute:
     ) -> Attribute:
         """Code any column: texts, numbers, booleans, categories, dates, tensors, lists.
 
-        Missing values (None, NaN, NaT, NA, empty text) are unknown, and so is the whole number -1. `levels` fixes the
-        order, and may name levels that do not occur.
+        Missing values (None, NaN, NaT, NA, empty text) are unknown, and so is the whole number -1. `levels`
+        fixes the order, and may name levels that do not occur.
 
         >>> Attribute.from_values([True, False]).levels
         ('False', 'True')

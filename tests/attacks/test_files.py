@@ -278,3 +278,21 @@ def test_the_html_and_json_of_undefined_values(tmp_path):
     text = (tmp_path / "out.json").read_text()
     assert "NaN" not in text
     assert json.loads(text)["metrics"]["fpr.gap"]["value"] is None
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_empty_texts_of_a_file_are_what_they_are_of_arrays(table, tmp_path, ending):
+    words = {
+        **table,
+        "y": np.where(table["y"] == 1, "yes", "no"),
+        "p": np.where(table["p"] == 1, "yes", "no"),
+    }
+    words["y"][:5], words["g"][3:20] = "", " "
+    path = tmp_path / f"rows.{ending}"
+    getattr(pl.DataFrame(words), f"write_{ending}")(path)
+    code, out, err = run("audit", path, *COLUMNS, "--json", "-")
+    assert code == 0, err
+    expected = evenhand.audit(words["y"], words["p"], words["g"], replicates=20).to_dict()
+    found = json.loads(out)
+    assert (found["n"], found["unknown"]) == (expected["n"], expected["unknown"]) == (75, 15)
+    assert found["metrics"]["tpr.gap"]["value"] == expected["metrics"]["tpr.gap"]["value"]

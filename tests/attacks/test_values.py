@@ -30,7 +30,6 @@ PAIRS = {
     "minus one and zero": np.array([-1, 0]),
     "dates": np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[D]"),
     "words with spaces": np.array(["a b", "c  d"]),
-    "empty word": np.array(["", "x"]),
     "bytes": np.array([b"a", b"b"]),
     "decimals": np.array([decimal.Decimal(1), decimal.Decimal(2)], dtype=object),
 }
@@ -54,6 +53,17 @@ def test_groups_at_the_limits_of_their_type(rows, classes):
     else:
         assert found.metrics["tpr.gap"].value == gap(y, p, g)
         assert len({group.name for group in found.groups}) == 2
+
+
+@pytest.mark.parametrize("empty", ["", "  "])
+@pytest.mark.parametrize("way", [np.asarray, lambda words: words.astype(object), pd.Series, pd.Categorical])
+def test_an_empty_text_is_an_unknown_group_and_no_label(rows, empty, way):
+    y, p, g = rows
+    words = np.array(["no", "yes", empty])
+    labels, groups = words[np.where(np.arange(60) < 6, 2, y)], np.where(np.arange(60) % 6 == 0, empty, g)
+    found = evenhand.audit(way(labels), way(words[p]), way(groups), replicates=0)
+    assert (found.n, found.unknown, [group.name for group in found.groups]) == (54, 9, ["a", "b"])
+    assert "6 rows without a label or a prediction were left out" in found.warnings
 
 
 def test_signed_labels_and_unsigned_predictions(rows):

@@ -213,7 +213,7 @@ def test_claims_are_filled_from_the_study_that_the_file_names(body, tmp_path):
     assert set(found) == {"S2.6"}  # the others are CIFAR-10's
     assert found["S2.6"]["command"] == "evenhand study run compression-mnist-twenty"
     assert "Elsewhere: compression-mnist:" in found["S2.6"]["note"]
-    named = {**body, "name": "compression-cifar10-small"}
+    named = {**body, "name": "compression-cifar10"}
     assert set(answers(together([named]), CLAIMS_FILE)) == {f"S2.{number}" for number in range(1, 6)}
     words = {row["id"]: row["claim"] for row in read_claims(CLAIMS_FILE)}
     assert {name: entry[0] for name, entry in CLAIMS.items()} == {name: words[name] for name in CLAIMS}

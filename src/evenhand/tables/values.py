@@ -87,7 +87,7 @@ def _plain(value: Value) -> Value:
         if math.isnan(value):
             return None
         return int(value) if value.is_integer() else value
-    return None if value == "" else value
+    return None if isinstance(value, str) and not value.strip() else value
 
 
 def _is_number(text: str) -> bool:
