@@ -146,6 +146,43 @@ def paired(equal: bool) -> Situation:
     return Situation(f"difference of two models, {kind}; 8 groups of 200", "tpr.gap", interval_of)
 
 
+def few_rows() -> Situation:
+    """A gap of 0.4 in a very small table, and a second model without one."""
+    before, after = np.array([0.9, 0.5]), np.array([0.7, 0.7])
+
+    def interval_of(seed: int) -> tuple[float, float, float]:
+        rng = np.random.default_rng([12, seed])
+        g, y = np.repeat([0, 1], 40), rng.integers(0, 2, 80)
+        luck = rng.random(80)
+        again = np.where(rng.random(80) < 0.8, luck, rng.random(80))
+        models = {
+            name: (shared < np.where(y == 1, rates[g], 0.1)).astype(np.int64)
+            for name, rates, shared in (("first", before, luck), ("second", after, again))
+        }
+        found = evenhand.compare(y, models, g, metrics=["tpr.gap"]).differences["second"]["tpr.gap"]
+        return found.low, found.high, -0.4
+
+    return Situation("difference of two models, a gap vanishes; 80 rows, 2 groups", "tpr.gap", interval_of)
+
+
+def few_changes(key: str) -> Situation:
+    """Two models that answer nearly all rows alike: the second loses 3 percent of one group's hits."""
+    tpr, lost = np.array([0.95, 0.9, 0.9, 0.8]), np.array([0, 0, 0, 0.03])
+
+    def interval_of(seed: int) -> tuple[float, float, float]:
+        rng = np.random.default_rng([13, seed])
+        g, y = np.repeat(np.arange(4), 100), rng.integers(0, 2, 400)
+        luck = rng.random(400)
+        models = {
+            name: (luck < np.where(y == 1, rates[g], 0.05)).astype(np.int64)
+            for name, rates in (("first", tpr), ("second", tpr - lost))
+        }
+        found = evenhand.compare(y, models, g, metrics=[key]).differences["second"][key]
+        return found.low, found.high, 0.03 if key == "tpr.gap" else -0.03 / 8
+
+    return Situation("difference of two models, few rows change; 4 groups of 100", key, interval_of)
+
+
 def arises(rows: int, groups: int) -> Situation:
     """Groups that are alike, and a second model that loses hits in one of them."""
 
@@ -223,6 +260,9 @@ OTHERS = (
     arises(300, 2),
     arises(600, 4),
     arises(2000, 2),
+    few_rows(),
+    few_changes("tpr.gap"),
+    few_changes("acc"),
     rare(2, 30, 0.05, 0.05),
     rare(8, 30, 0.05, 0.05),
     rare(2, 200, 0.005, 0.1),

@@ -18,7 +18,7 @@ def change(before, after, first, second, how="gap"):
     """Down and up of plain rates and their errors."""
     observed = ([Compare(before[None], how)], [Compare(after[None], how)])
     drawn = ([Compare(before[None] + first, how)], [Compare(after[None] + second, how)])
-    down, up = change_deviations(observed, drawn)
+    down, up = change_deviations(observed, observed, drawn)
     return down[:, 0], up[:, 0]
 
 

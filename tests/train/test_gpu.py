@@ -90,7 +90,7 @@ def test_a_method_that_looks_is_not_recorded_and_memory_can_be_given_back(kit):
     let_go(torch.device(DEVICE))
 
 
-@pytest.mark.filterwarnings("ignore:TensorFloat32 tensor cores")  # torch's advice, while it compiles
+@pytest.mark.filterwarnings("ignore::UserWarning:torch._inductor")  # advice, while it compiles
 @pytest.mark.parametrize("compile", [False, True])
 def test_recorded_steps_keep_the_batch_statistics_of_plain_ones(kit, monkeypatch, compile):
     """Nothing is counted while a step is recorded, and what replays write is what evaluation reads."""

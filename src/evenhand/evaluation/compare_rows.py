@@ -14,7 +14,6 @@ from evenhand.errors import InputError
 from evenhand.evaluation.comparison import Comparison, Rows
 from evenhand.evaluation.comparison_notes import notes_on_models, runs_of
 from evenhand.evaluation.differences import (
-    PAIR_KEYS,
     Difference,
     Measured,
     Paired,
@@ -30,6 +29,7 @@ from evenhand.evaluation.each_model import Tell, each_model
 from evenhand.evaluation.joint import Joint
 from evenhand.evaluation.options import Options, chosen_metrics
 from evenhand.evaluation.paid import payments
+from evenhand.evaluation.paired_errors import PAIR_KEYS
 from evenhand.evaluation.values import NAN
 from evenhand.metrics.catalogue import CATALOGUE, COUNT_METRICS
 from evenhand.metrics.cie import Exemplars, cie, modal_labels

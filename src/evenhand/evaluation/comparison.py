@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.arrays import Array, FloatArray
-from evenhand.evaluation.differences import PAIR_KEYS, Difference, Measured
+from evenhand.evaluation.differences import Difference, Measured
 from evenhand.evaluation.options import Options
+from evenhand.evaluation.paired_errors import PAIR_KEYS
 from evenhand.evaluation.values import plain
 from evenhand.metrics.cie import Exemplars
 

@@ -11,17 +11,18 @@ import numpy as np
 from evenhand.arrays import Array, FloatArray
 from evenhand.evaluation.joint import Joint
 from evenhand.evaluation.options import Options
+from evenhand.evaluation.paired_errors import (
+    Errors,
+    change_errors,
+    looked_at,
+    pair_errors,
+    views_of,
+)
 from evenhand.evaluation.values import NAN
 from evenhand.metrics.margins import Margins
 from evenhand.metrics.metric import Metric
-from evenhand.metrics.pairs import error_rates, pair_measures
-from evenhand.metrics.view import View
 from evenhand.statistics.tests import cohens_d, effect_band, mann_whitney
 from evenhand.statistics.variance import spread
-
-PAIR_KEYS = ("cev", "sde", "cev_norm", "sde_norm")
-MOST_VALUES = 1 << 27  # rates worked out over all replicates: beyond this there are fewer replicates
-FEWEST = 100
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def least_p(changed: int) -> float:
 
 @dataclass(frozen=True)
 class Paired:
-    """What one bootstrap of the joint cells yields: metric differences, and errors of the pair measures."""
+    """What a bootstrap of the joint cells yields: metric differences, and errors of the pair measures."""
 
     differences: dict[str, Difference]
     pair_errors: dict[str, FloatArray]
@@ -109,79 +110,27 @@ class Paired:
 
 def paired(joint: Joint, metrics: Sequence[Metric], chosen: Array, options: Options) -> Paired:
     """Differences of all metrics (model 1 minus model 0), and the resampling errors of CEV and SDE."""
-    views = [view_of(joint, model, None, chosen, options) for model in (0, 1)]
+    views = views_of(joint, None, chosen, options)
     values = [{metric.key: float(metric(view)) for metric in metrics} for view in views]
-    moved = {key: value - values[0][key] if np.isfinite(value) else NAN for key, value in values[1].items()}
-    pairs = _pair_values(joint, None)
-    errors: dict[str, list[Errors]] = {metric.key: [] for metric in metrics}
-    pair_errors: dict[str, list[FloatArray]] = {key: [] for key in PAIR_KEYS}
-    if options.replicates:
-        for weights in joint.draw(_replicates(joint, options), np.random.default_rng(options.seed)):
-            drawn = [view_of(joint, model, weights, chosen, options) for model in (0, 1)]
-            for metric in metrics:
-                errors[metric.key].append(_errors(metric, views, drawn, moved[metric.key]))
-            for key, value in _pair_values(joint, weights).items():
-                pair_errors[key].append(value - pairs[key])
+    errors = change_errors(joint, metrics, chosen, options)
     found = {
-        key: _difference(values[0][key], values[1][key], parts, options.confidence)
-        for key, parts in errors.items()
+        metric.key: _difference(
+            values[0][metric.key], values[1][metric.key], errors.get(metric.key), options.confidence
+        )
+        for metric in metrics
     }
-    return Paired(found, {key: np.concatenate(parts) for key, parts in pair_errors.items() if parts})
+    return Paired(found, pair_errors(joint, options))
 
 
-def _replicates(joint: Joint, options: Options) -> int:
-    size = joint.n_classes * (joint.n_groups + 1)
-    return max(min(FEWEST, options.replicates), min(options.replicates, MOST_VALUES // (size * 64)))
-
-
-def view_of(joint: Joint, model: int, weights: FloatArray | None, chosen: Array, options: Options) -> View:
-    """One model's cells as metrics look at them; of resampled `weights [..., M]` if given."""
-    margins = joint.margins(model, weights)
-    return _looked_at(margins, chosen, options)
-
-
-def _looked_at(margins: Margins, chosen: Array, options: Options) -> View:
-    """Margins `[..., K, G + 1]` under the conventions of the comparison."""
-    return View(
-        margins.groups(chosen),
-        everyone=margins.pooled,
-        convention=options.convention,
-        privileged=options.privileged_index,
-        smoothing=options.smoothing,
-        legacy=options.legacy,
-    )
-
-
-def _pair_values(joint: Joint, weights: FloatArray | None) -> dict[str, FloatArray]:
-    base, other = (error_rates(joint.margins(model, weights).pooled) for model in (0, 1))
-    rates = (side[..., 0, :] for side in (*base, *other))
-    base_fpr, base_fnr, fpr, fnr = rates
-    found = pair_measures(base_fpr, base_fnr, fpr, fnr, n_classes=joint.n_classes)
-    return {key: found[key] for key in PAIR_KEYS}
-
-
-Errors = tuple[FloatArray, FloatArray, bool]  # how far the truth lies below, above; whether those differ
-
-
-def _errors(metric: Metric, views: Sequence[View], drawn: Sequence[View], moved: float) -> Errors:
-    """Of each replicate. What is a largest value is treated as such: see `range_change`."""
-    statistic, strict = metric.statistic, all(view.convention == "strict" for view in views)
-    found = statistic.change((views[0], views[1]), (drawn[0], drawn[1])) if statistic and strict else None
-    if found is not None:
-        return metric.reduce(found[0], views[0]), metric.reduce(found[1], views[0]), True
-    with np.errstate(invalid="ignore"):  # an unsmoothed epsilon may be infinite in both
-        error = np.abs(metric(drawn[1]) - metric(drawn[0]) - moved)
-    return error, error, False
-
-
-def _difference(base: float, value: float, parts: list[Errors], confidence: float) -> Difference:
+def _difference(base: float, value: float, errors: Errors | None, confidence: float) -> Difference:
     moved = value - base if np.isfinite(value) and np.isfinite(base) else NAN
-    down, up = (np.concatenate([part[side] for part in parts] or [np.zeros(0)]) for side in (0, 1))
+    if errors is None or np.isnan(moved):
+        return Difference(base, value, moved)
+    down, up, sided = errors
     known = np.isfinite(down) & np.isfinite(up)
-    if np.isnan(moved) or known.sum() <= len(known) // 2:
+    if known.sum() <= len(known) // 2:
         return Difference(base, value, moved)
     down, up = down[known], up[known]
-    sided = parts[0][2]
     level = (1 + confidence) / 2 if sided else confidence
     beyond = ((down if moved > 0 else up) >= abs(moved) - 1e-12).sum()
     p = min(1.0, float((beyond * (2 if sided else 1) + 1) / (len(down) + 1)))
@@ -211,7 +160,7 @@ def over_runs(
     options: Options,
 ) -> dict[str, Difference]:
     """Add what several runs `[R, K, G]` of each model say: does the difference exceed run-to-run variance?"""
-    views = [_looked_at(part, chosen, options) for part in (base, other)]
+    views = [looked_at(part, chosen, options) for part in (base, other)]
     return {
         metric.key: _with_runs(found[metric.key], metric(views[0]), metric(views[1]), options.confidence)
         for metric in metrics

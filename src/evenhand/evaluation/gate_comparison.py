@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evenhand.errors import InputError
-from evenhand.evaluation.differences import PAIR_KEYS
 from evenhand.evaluation.gate import Check, Condition, resolve, split
 from evenhand.evaluation.gate_paid import PAID_KEYS, paid_number
+from evenhand.evaluation.paired_errors import PAIR_KEYS
 from evenhand.metrics.catalogue import COUNT_METRICS
 
 Json = Mapping[str, Any]

@@ -69,13 +69,14 @@ class Joint:
         """Bootstrap weights `[r, M]` in chunks, the size of every group kept."""
         edges = np.searchsorted(self.group, np.arange(self.n_groups + 2))
         mean = self.weight / self.rows
-        size = max(1, min(replicates, CHUNK // max(len(self.rows), 1)))
-        for first in range(0, replicates, size):
-            out = np.empty((min(size, replicates - first), len(self.rows)))
+        at_once = max(1, min(replicates, CHUNK // max(len(self.rows), 1)))
+        for first in range(0, replicates, at_once):
+            out = np.empty((min(at_once, replicates - first), len(self.rows)))
             for start, stop in pairwise(edges):
                 if stop > start:
                     part = self.rows[start:stop]
-                    out[:, start:stop] = rng.multinomial(part.sum(), part / part.sum(), size=len(out))
+                    size = round(float(part.sum()))  # rows of smoothed cells are no whole numbers
+                    out[:, start:stop] = rng.multinomial(size, part / part.sum(), size=len(out))
             yield out * mean
 
     def margins(self, model: int, weights: FloatArray | None = None) -> Margins:

@@ -19,8 +19,9 @@ import numpy as np
 
 from evenhand.arrays import Array, FloatArray
 from evenhand.evaluation.comparison import Rows
-from evenhand.evaluation.differences import PAIR_KEYS, Measured
+from evenhand.evaluation.differences import Measured
 from evenhand.evaluation.options import Options
+from evenhand.evaluation.paired_errors import PAIR_KEYS
 from evenhand.evaluation.row_bootstrap import Rates, RowBootstrap, reach_of
 from evenhand.metrics.pairs import pair_measures
 from evenhand.metrics.undefined import divide

@@ -9,9 +9,9 @@ import numpy as np
 
 from evenhand.arrays import Array, FloatArray
 from evenhand.errors import InputError
-from evenhand.evaluation.differences import view_of
 from evenhand.evaluation.joint import Joint
 from evenhand.evaluation.options import Options
+from evenhand.evaluation.paired_errors import view_of
 from evenhand.metrics.metric import Metric
 from evenhand.metrics.undefined import mean_defined
 

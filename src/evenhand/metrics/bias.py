@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.arrays import Array, FloatArray
-from evenhand.metrics.compare import Compared, Interval, Statistic
+from evenhand.metrics.compare import Compared, Interval, Pair, Statistic
 from evenhand.metrics.undefined import count_defined, divide, sum_defined
 from evenhand.metrics.view import Extremes, View
 
@@ -39,8 +39,8 @@ class Convened(Statistic):
     def deviations(self, centre: View, replicates: View, select: View) -> Interval | None:
         return self.plain.deviations(centre, replicates, select)
 
-    def change(self, views: tuple[View, View], drawn: tuple[View, View]) -> Interval | None:
-        return self.plain.change(views, drawn)
+    def change(self, views: Pair, centre: Pair, drawn: Pair) -> Interval | None:
+        return self.plain.change(views, centre, drawn)
 
     def deciders(self, view: View) -> Array | None:
         return self.plain.deciders(view)

@@ -28,6 +28,7 @@ from evenhand.metrics.undefined import (
 from evenhand.metrics.view import Extremes, View
 
 Interval = tuple[FloatArray, FloatArray]
+Pair = tuple[View, View]  # of the first and of the second model
 LARGE = 50.0  # an error of a logarithm beyond which a rate is as good as 0
 
 
@@ -61,15 +62,18 @@ class Statistic(ABC):
         """Whether it is less the largest of its parts: a ratio, or a lowest rate."""
         return False
 
-    def change(self, views: tuple[View, View], drawn: tuple[View, View]) -> Interval | None:
+    def change(self, views: Pair, centre: Pair, drawn: Pair) -> Interval | None:
         """How far the truth may lie below and above the change from the first to the second model, `[R, K]`.
 
-        None: the change itself is smooth enough to be resampled. See `range_change` for why a gap's is not.
+        What is drawn errs from the `centre`. None: the change itself is smooth enough to be resampled. See
+        `range_change` for why a gap's is not.
         """
-        observed = (self.parts_of(views[0]), self.parts_of(views[1]))
-        if not all(can_change(parts) for parts in observed):
+        observed, middle, redrawn = (
+            (self.parts_of(first), self.parts_of(second)) for first, second in (views, centre, drawn)
+        )
+        if not all(can_change(parts) for parts in (*observed, *middle)):
             return None
-        found = change_deviations(observed, (self.parts_of(drawn[0]), self.parts_of(drawn[1])))
+        found = change_deviations(observed, middle, redrawn)
         return lowered(found) if self.is_least() else found
 
     def rates(self) -> tuple[str, ...]:
@@ -246,10 +250,10 @@ class Combined(Statistic):
     def is_least(self) -> bool:
         return self.how == "min"
 
-    def change(self, views: tuple[View, View], drawn: tuple[View, View]) -> Interval | None:
+    def change(self, views: Pair, centre: Pair, drawn: Pair) -> Interval | None:
         if self.how not in ("sum", "mean"):
-            return super().change(views, drawn)
-        found = [part.change(views, drawn) for part in self.parts]
+            return super().change(views, centre, drawn)
+        found = [part.change(views, centre, drawn) for part in self.parts]
         known = [pair for pair in found if pair is not None]
         if len(known) < len(self.parts):
             return None
@@ -285,8 +289,8 @@ class OneMinus(Statistic):
         found = self.part.deviations(centre, replicates, select)
         return None if found is None else (found[1], found[0])
 
-    def change(self, views: tuple[View, View], drawn: tuple[View, View]) -> Interval | None:
-        found = self.part.change(views, drawn)
+    def change(self, views: Pair, centre: Pair, drawn: Pair) -> Interval | None:
+        found = self.part.change(views, centre, drawn)
         return None if found is None else lowered(found)
 
     def deciders(self, view: View) -> Array | None:

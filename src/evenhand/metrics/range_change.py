@@ -2,14 +2,14 @@
 
 Both are maxima, of pairs of groups or of groups, D = max_p a_p - max_q b_q, and the pair that is the largest
 may not be known. The observed gap of a model whose groups are truly alike is too large, which redrawn rows
-repeat and do not undo: intervals by them missed a gap that arose in 14 to 38 of 100 cases.
+repeat and do not undo: intervals by them missed a gap that arose in up to 62 of 100 cases.
 
-Whichever pair p is the largest of the second model, D is at most a_p - b_q for every q, above all for q = p,
-in which what both models share cancels. So D lies below the largest a_p - b_p of all p that could be the
-largest, and likewise above the smallest of all q that could be that of the first model. Each such difference
-has its own deviation s; with t the largest error of any of them in units of its own s (the max-t band of
-simultaneous inference), the ends are those of a_p - b_p plus t s, and minus t s. Where p cannot be the first
-model's largest, its observed largest takes the place of b_p; it is tried for the others as well.
+Let q be the first model's largest pair in truth. Then D is at least a_q - b_q, in which what both models
+share cancels, and at least a_p - b_q for every p. Lower confidence limits of these hold for the true q,
+whichever it is, so D lies above the least of them over all q that could be it: of each q the limit by its own
+change, or the best by the pairs p that could be the second model's largest (simultaneous over these),
+whichever promises more. No simultaneity over q is needed, as only one of them is the true one. The upper
+limit is the lower one with the models exchanged.
 """
 
 from __future__ import annotations
@@ -20,9 +20,12 @@ from typing import NamedTuple
 import numpy as np
 
 from evenhand.arrays import Array, FloatArray
-from evenhand.metrics.undefined import divide, index_of_largest, max_defined, mean_defined
+from evenhand.metrics.undefined import divide, index_of_largest, max_defined, mean_defined, min_defined
 
-REACH = 3.0  # deviations that a pair may lie behind the largest and yet be it
+REACH = 2.0  # deviations that a pair may lie behind the largest and yet be it
+ONE, SEVERAL = 1.96, 2.5  # deviations of a limit: of one pair, of several; to choose by, not to answer with
+BEYOND = 2.0  # a ratio above 1 is never the lowest, but its errors near 1 matter: those above this do not
+LEADING = 8  # pairs of the largest values that others are compared with
 MOST_PAIRED = 24  # groups up to which all pairs are looked at
 CHUNK = 1 << 21  # numbers of one kind held at once
 
@@ -30,12 +33,15 @@ CHUNK = 1 << 21  # numbers of one kind held at once
 class Compare(NamedTuple):
     """What a statistic is the largest of: a quantity of the groups `[..., K, G]`, and how it is compared.
 
-    `gap`: differences of two groups. `ratio`: less their ratio. `most`, `least`: the quantity, less it.
+    `gap`: differences of two groups. `ratio`: less their ratios. `most`, `least`: the quantity, less it.
     `distance`: its size, whichever its sign.
     """
 
     quantity: FloatArray
     how: str
+
+
+Both = tuple[Sequence[Compare], Sequence[Compare]]  # of the first and of the second model
 
 
 def largest_of(parts: Sequence[Compare]) -> FloatArray:
@@ -56,7 +62,7 @@ def _expanded(r: FloatArray, how: str) -> FloatArray:
     first, second = np.nonzero(~np.eye(r.shape[-1], dtype=bool))
     if how == "gap":
         return r[..., first] - r[..., second]
-    return -np.minimum(divide(r[..., first], r[..., second]), 1.0)
+    return -np.minimum(divide(r[..., first], r[..., second]), BEYOND)
 
 
 def can_change(parts: Sequence[Compare]) -> bool:
@@ -69,19 +75,22 @@ def can_change(parts: Sequence[Compare]) -> bool:
     )
 
 
-def change_deviations(
-    observed: tuple[Sequence[Compare], Sequence[Compare]], drawn: tuple[Sequence[Compare], Sequence[Compare]]
-) -> tuple[FloatArray, FloatArray]:
-    """How far the truth lies below and above the change from the first to the second model, `[R, K]`."""
+def change_deviations(observed: Both, centre: Both, drawn: Both) -> tuple[FloatArray, FloatArray]:
+    """How far the truth lies below and above the change from the first to the second model, `[R, K]`.
+
+    What is drawn errs from the `centre`, which may be smoothed.
+    """
     n_classes, replicates = drawn[0][0].quantity.shape[-2], len(drawn[0][0].quantity)
     numbers = replicates * largest_of([_of(part, slice(0, 1)) for part in observed[0]]).shape[-1]
     step = max(1, CHUNK // max(1, numbers))
     found = []
     for start in range(0, n_classes, step):
         classes = slice(start, start + step)
-        before, after = (largest_of([_of(part, classes) for part in model]) for model in observed)
-        first, second = (largest_of([_of(part, classes) for part in model]) for model in drawn)
-        found.append(_ends(before, after, first - before, second - after))
+        (before, after), middle, redrawn = (
+            [largest_of([_of(part, classes) for part in model]) for model in both]
+            for both in (observed, centre, drawn)
+        )
+        found.append(_ends(before, after, redrawn[0] - middle[0], redrawn[1] - middle[1]))
     return np.concatenate([down for down, _ in found], -1), np.concatenate([up for _, up in found], -1)
 
 
@@ -99,41 +108,81 @@ def _ends(
 ) -> tuple[FloatArray, FloatArray]:
     """The same of `[K, P]` values and their `[R, K, P]` errors."""
     change = max_defined(after) - max_defined(before)
-    high = _highest(before, after, first, second)
-    low = -_highest(after, before, second, first)
+    low, high = _lowest(before, after, first, second), -_lowest(after, before, second, first)
     return np.maximum(change - low, 0.0), np.maximum(high - change, 0.0)
 
 
-def _highest(before: FloatArray, after: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
-    """Draws of how high the change may be."""
-    able, known = _could_be_largest(after, second), _could_be_largest(before, first)
-    top = index_of_largest(before)[..., None]
-    largest, its_errors = _at(before, top), _at(first, top)
-    some = np.flatnonzero(able.any(axis=0))  # the others are the largest of no class
-    able, known, after, second = able[:, some], known[:, some], after[:, some], second[..., some]
-    ends = []
-    for values, errors in (
-        (np.where(known, before[:, some], largest), np.where(known, first[..., some], its_errors)),
-        (largest, its_errors),
-    ):
-        error = second - errors
-        ends.append((after - values, error, np.sqrt(mean_defined(error * error, axis=0))))
-    units = [_or_least(np.where(able, divide(-error, spread), np.nan)) for _, error, spread in ends]
-    most = np.fmax(max_defined(np.maximum(*units)), 0.0)[..., None]
-    reached = [value + most * spread for value, _, spread in ends]
-    return max_defined(np.where(able, np.fmin(*reached), np.nan))
+def _lowest(before: FloatArray, after: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
+    """Draws of how low the change may be, `[R, K]`."""
+    able, possible = _could_be_largest(after, second), _could_be_largest(before, first)
+    some = np.flatnonzero(possible.any(axis=0))  # the others are the first model's largest in no class
+    if not len(some):
+        return np.full(first.shape[:-1], np.nan)
+    before, first, possible = before[:, some], first[..., some], possible[:, some]
+    moved, errors = after[:, some] - before, second[..., some] - first
+    own = _Limits(moved, _spread(errors))
+    place = np.argsort(np.where(able, -after, np.inf), axis=-1)[:, :LEADING]
+    others = [
+        _Limits(np.where(_at(able, one), _at(after, one) - before, np.nan), _spread(_at(second, one) - first))
+        for one in (place[:, k, None] for k in range(place.shape[-1]))
+    ]
+    at_once = max_defined(np.stack([limits.at(SEVERAL) for limits in others]), axis=0)
+    alone = ~(own.at(ONE) < at_once)
+    of_own, of_others = possible & alone, possible & ~alone
+    unit = _units(errors, own, _least(own.at(ONE), of_own))
+    found = min_defined(np.where(of_own, own.drawn(unit), np.nan))
+    if not of_others.any():
+        return found
+    lead = _at(first, _least(at_once, of_others))
+    apart = second - lead
+    largest = max_defined(np.where(able, _in_units(apart, _spread(apart)), np.nan))[..., None]
+    largest = np.fmax(largest, unit)
+    reached = others[0].drawn(largest)
+    for limits in others[1:]:
+        reached = np.fmax(reached, limits.drawn(largest))
+    return np.fmin(found, min_defined(np.where(of_others, reached, np.nan)))
 
 
-def _or_least(units: FloatArray) -> FloatArray:
-    """What has no error, as of two models that are alike there, is never the largest one."""
-    return np.where(np.isnan(units), -np.inf, units)
+class _Limits(NamedTuple):
+    """Values `[K, P]`, and the deviations of their errors."""
+
+    value: FloatArray
+    spread: FloatArray
+
+    def at(self, units: float) -> FloatArray:
+        """The limits so many deviations below."""
+        return self.value - units * self.spread
+
+    def drawn(self, units: FloatArray) -> FloatArray:
+        """The same for `[R, K, 1]` of them."""
+        return self.value - units * self.spread
+
+
+def _least(limits: FloatArray, among: Array) -> Array:
+    """The place of the lowest limit, `[K, 1]`: that which decides."""
+    place: Array = np.where(among, limits, np.inf).argmin(axis=-1)
+    return place[:, None]
+
+
+def _units(errors: FloatArray, limits: _Limits, place: Array) -> FloatArray:
+    """The errors at a place in units of their deviation."""
+    return _in_units(_at(errors, place), _at(limits.spread, place))
+
+
+def _in_units(errors: FloatArray, spread: FloatArray) -> FloatArray:
+    """No errors, as of two models that are alike there, are 0 of them."""
+    return np.where(spread == 0, 0.0, divide(errors, np.broadcast_to(spread, errors.shape)))
+
+
+def _spread(errors: FloatArray) -> FloatArray:
+    return np.sqrt(mean_defined(errors * errors, axis=0))
 
 
 def _could_be_largest(values: FloatArray, errors: FloatArray) -> Array:
     """Which may truly be the largest, `[K, P]`: those not farther behind it than their error bears."""
     apart = errors - _at(errors, index_of_largest(values)[..., None])
-    return max_defined(values)[..., None] - values <= REACH * np.sqrt(mean_defined(apart * apart, axis=0))
+    return max_defined(values)[..., None] - values <= REACH * _spread(apart)
 
 
-def _at(values: FloatArray, place: Array) -> FloatArray:
+def _at(values: Array, place: Array) -> Array:
     return np.take_along_axis(values, np.broadcast_to(place, (*values.shape[:-1], 1)), axis=-1)
