@@ -98,6 +98,29 @@ def test_infinite_values_have_no_difference():
     assert found.to_dict()["differences"]["q"]["eps"]["difference"] is None
 
 
+@pytest.mark.parametrize(
+    ("groups", "least"),
+    [
+        (["q"] * 40, 1),  # one group
+        (["q", None] * 20, 1),  # one that is known
+        ([np.nan, 1.0] * 20, 1),
+        (["q"] * 35 + ["r"] * 5, 10),  # one that is large enough
+        (["q"] * 20 + ["r"] * 20, 30),  # none that is
+    ],
+)
+@pytest.mark.parametrize("weights", [None, np.linspace(0.5, 2, 40)])
+def test_where_one_group_is_left_gaps_are_undefined_and_the_rest_is_told(groups, least, weights):
+    y = np.arange(40) % 2
+    p = np.where(np.arange(40) < 6, 1 - y, y)
+    found = evenhand.compare(y, {"a": y, "b": p}, groups, weights=weights, min_count=least, replicates=50)
+    moved = found.differences["b"]
+    assert math.isnan(moved["tpr.gap"].difference)
+    assert math.isnan(moved["tpr.gap"].high)
+    assert least == 30 or moved["accuracy.worst"].low <= moved["accuracy.worst"].difference < 0
+    assert [one.n for one in found.paid["b"].classes] == [20, 20]
+    assert len(found.paid["b"].groups) == len(set(groups) - {None, np.nan})
+
+
 # -- runs -------------------------------------------------------------------------------------------------
 def test_runs_are_tested_as_s0_does():
     y, _, _, g = pair()

@@ -75,6 +75,13 @@ def test_very_many_groups_and_signed_ratios_are_left_to_redrawn_rows():
     assert not can_change([])
 
 
+def test_one_group_has_no_gap_that_could_change_and_a_worst_value_that_can():
+    one = np.array([[0.5]])
+    assert [can_change([Compare(one, how)]) for how in ("gap", "ratio")] == [False, False]
+    assert all(can_change([Compare(one, how)]) for how in ("most", "least", "distance"))
+    assert not any(can_change([Compare(one[:, :0], how)]) for how in ("gap", "most"))
+
+
 @pytest.mark.parametrize(("rows", "groups"), [(300, 2), (600, 4)])
 def test_a_gap_that_arises_is_covered(rows, groups):
     """Groups alike at 0.8; the second model loses 0.06 in one. Redrawn rows alone cover 61 to 86 %."""

@@ -27,6 +27,7 @@ ONE, SEVERAL = 1.96, 2.5  # deviations of a limit: of one pair, of several; to c
 BEYOND = 2.0  # a ratio above 1 is never the lowest, but its errors near 1 matter: those above this do not
 LEADING = 8  # pairs of the largest values that others are compared with
 MOST_PAIRED = 24  # groups up to which all pairs are looked at
+PAIRS = ("gap", "ratio")  # what compares two groups
 CHUNK = 1 << 21  # numbers of one kind held at once
 
 
@@ -66,9 +67,9 @@ def _expanded(r: FloatArray, how: str) -> FloatArray:
 
 
 def can_change(parts: Sequence[Compare]) -> bool:
-    """Whether there are parts, of not too many groups, without infinite or, in ratios, signed quantities."""
+    """Whether there are parts, of two groups and not too many, without infinite or, in ratios, signed ones."""
     return len(parts) > 0 and all(
-        quantity.shape[-1] <= MOST_PAIRED
+        (2 if how in PAIRS else 1) <= quantity.shape[-1] <= MOST_PAIRED
         and not bool(np.isinf(quantity).any())
         and not (how == "ratio" and bool((quantity < 0).any()))
         for quantity, how in parts
