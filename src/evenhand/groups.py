@@ -58,6 +58,10 @@ class Attribute:
     def __len__(self) -> int:
         return len(self.codes)
 
+    def at(self, rows: Array | slice) -> Attribute:
+        """The same attribute of some of the rows."""
+        return Attribute(self.name, self.levels, self.codes[rows])
+
 
 @dataclass(frozen=True)
 class Groups:
@@ -130,7 +134,7 @@ class Groups:
 
     def keep(self, rows: Array) -> Groups:
         """The same groups for some of the rows."""
-        parts = tuple(Attribute(part.name, part.levels, part.codes[rows]) for part in self.attributes)
+        parts = tuple(part.at(rows) for part in self.attributes)
         return Groups(self.ids[rows], self.names, parts, self.places)
 
     def occurring(self) -> Groups:

@@ -195,3 +195,34 @@ def test_nobody_alone_lost_is_not_that_nobody_lost():
     assert "fell by 0.100 (0.0" in told
     same = evenhand.compare(y, {"whole": worse, "small": worse}, replicates=200).to_dict()
     assert "No class or group is shown to have lost by an alternative." in comparison_sentences(same)
+
+
+def test_who_paid_is_told_of_every_alternative():
+    from evenhand.report.comparison_paid import paid_rows, paid_sentence
+
+    def one(name, difference, verdict="paid"):
+        return {"name": name, "difference": difference, "verdict": verdict}
+
+    paid = {
+        "small": {"classes": [one("cat", -0.1)], "groups": [one("f", -0.05)]},
+        "tiny": {"classes": [one("cat", -0.4), one("dog", -0.2)], "cells": [one("cat · f", -0.6)]},
+        "spared": {"classes": [one("cat", -0.01, "not shown")]},
+    }
+    assert paid_sentence({"paid": paid}) == (
+        "Paid for tiny: class “cat” (−0.400), class “dog” (−0.200). For small 2 are shown to have, most “cat” "
+        "(−0.100). For spared nobody is shown to have."
+    )
+    rows = [(row["name"], row["model"]) for row in paid_rows({"paid": paid})]
+    assert rows == [
+        ("cat", "tiny"), ("dog", "tiny"), ("cat", "small"), ("f", "small"), ("cat · f", "tiny"), ("cat", "spared")
+    ]  # fmt: skip
+
+
+def test_errors_that_are_not_shown_to_have_moved_are_not_said_to_have():
+    models = {"models": ["a", "b"], "base": "a", "accuracy": {"a": 0.9, "b": 0.9}, "classes": ["x", "y"]}
+    found = {"cev": {"b": {"value": 0.01, "low": 0.0, "high": 0.03}}}
+    (said,) = [one for one in comparison_sentences(models | found) if "rrors moved" in one]
+    assert said == (
+        "That errors moved between classes is not shown: in b by combined error variance 0.0100, interval "
+        "0.0000 to 0.0300."
+    )

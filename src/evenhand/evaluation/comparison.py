@@ -15,6 +15,7 @@ from evenhand.evaluation.differences import Difference, Measured
 from evenhand.evaluation.options import Options
 from evenhand.evaluation.paired_errors import PAIR_KEYS
 from evenhand.evaluation.values import plain
+from evenhand.groups import Attribute
 from evenhand.metrics.cie import Exemplars
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Rows:
     grouping: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     files: tuple[dict[str, object], ...] = ()
+    attributes: tuple[Attribute, ...] = field(default=(), repr=False)  # what groups are made of, coded alone
 
 
 @dataclass(frozen=True)

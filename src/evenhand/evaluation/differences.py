@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
@@ -204,7 +205,7 @@ def _normal_p(moved: float, reach: float, confidence: float) -> float:
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     if np.isnan(reach):
         return NAN
-    return 2 * (1 - NormalDist().cdf(abs(moved) * z / reach)) if reach > 0 else float(moved == 0)
+    return math.erfc(abs(moved) * z / reach / math.sqrt(2)) if reach > 0 else float(moved == 0)
 
 
 def mean_of_pairs(parts: Sequence[Paired], confidence: float) -> Paired:

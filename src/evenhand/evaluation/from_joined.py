@@ -37,6 +37,7 @@ def rows_of_joined(joined: Joined, files: Sequence[dict[str, Any]] = ()) -> Rows
         tuple(attribute.name for attribute in joined.attributes),
         tuple(_notes(joined)),
         tuple(files),
+        tuple(attribute.at(rows) for attribute in joined.attributes),
     )
 
 

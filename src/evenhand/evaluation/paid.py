@@ -3,10 +3,11 @@
 For each, the share of its rows that is answered rightly (recall of a class, accuracy of a group) by the base
 and by the alternative, on the same rows. For one run of each model the interval is Tango's (1998) and p that
 of McNemar's exact test (1947); else the interval is a bootstrap over rows, the groups' sizes kept, and p that
-of the mean change of a row. Holm's (1979) correction counts all classes, all groups, or all cells together;
-groups of fewer than `min_count` rows are not tested. Models are taken as they are: that other seeds would do
-the same is not said. Within a group, CEV and SDE (S2) compare the alternative with the base on the rows of
-that group alone; the paper compares all rows with a group's instead.
+of the mean change of a row. Of several attributes groups are combinations, and the levels of each alone.
+Holm's (1979) correction counts all classes, all combinations, all levels of an attribute, or all cells
+together; groups of fewer than `min_count` rows are not tested. Models are taken as they are: that other seeds
+would do the same is not said. Within a group, CEV and SDE (S2) compare the alternative with the base on the
+rows of that group alone; the paper compares all rows with a group's instead.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from evenhand.evaluation.differences import Measured
 from evenhand.evaluation.options import Options
 from evenhand.evaluation.paired_errors import PAIR_KEYS
 from evenhand.evaluation.row_bootstrap import Rates, RowBootstrap, reach_of
+from evenhand.groups import Attribute
 from evenhand.metrics.pairs import pair_measures
 from evenhand.metrics.undefined import divide
 from evenhand.statistics.corrections import holm
@@ -69,6 +71,10 @@ class Paid:
     cells: tuple[Payment, ...] = ()
     everyone: dict[str, Measured] = field(default_factory=dict)  # CEV and SDE of all rows, runs added up
 
+    def with_groups(self, more: tuple[Payment, ...]) -> Paid:
+        """The same with further groups, such as those of one attribute alone."""
+        return replace(self, groups=(*self.groups, *more))
+
     def to_dict(self) -> dict[str, Any]:
         """As a report reads it."""
         kinds = {"classes": self.classes, "groups": self.groups, "cells": self.cells}
@@ -88,9 +94,29 @@ def who_paid(rows: Rows, base: str, name: str, options: Options) -> Paid:
 
 def payments(rows: Rows, base: str, others: list[str], options: Options) -> dict[str, Paid]:
     """The same for several alternatives; the rows are drawn once, and the base is counted once."""
+    found = _payments(rows, base, others, options)
+    if len(rows.attributes) > 1:
+        for attribute in rows.attributes:
+            alone = _payments(by_attribute(rows, attribute), base, others, options)
+            found = {name: found[name].with_groups(alone[name].groups) for name in others}
+    return found
+
+
+def _payments(rows: Rows, base: str, others: list[str], options: Options) -> dict[str, Paid]:
     ledger = _Ledger.of(rows, options, len(others) + 1)
     counted = ledger.drawn.rates(np.atleast_2d(rows.predictions[base]))
     return {name: ledger.paid(rows.predictions[base], rows.predictions[name], counted) for name in others}
+
+
+def by_attribute(rows: Rows, attribute: Attribute) -> Rows:
+    """The same rows with the levels of one of their attributes as groups.
+
+    Rows take part whose level is known, whatever is known of their other attributes.
+    """
+    names = tuple(f"{attribute.name}={level}" for level in attribute.levels)
+    return replace(
+        rows, ids=attribute.codes, group_names=names, grouping=(attribute.name,), attributes=(attribute,)
+    )
 
 
 @dataclass(frozen=True)
@@ -216,10 +242,13 @@ class _Change:
             self.ledger.options.confidence,
         )
         n = changes.shape[1]
+        sizes = np.bincount(code, minlength=n)
         if not self.exact:
             p = mean_p(moved, code, n, None if weights is None else np.asarray(weights)[known])
-            return p, *reach_of(changes, confidence, (-1.0, 1.0))
-        sizes = np.bincount(code, minlength=n)
+            low, high = reach_of(changes, confidence, (-1.0, 1.0))
+            still = np.bincount(code, moved != 0, minlength=n) == 0  # rows drawn again could not move either
+            ends = tango_interval(np.zeros(n), np.zeros(n), sizes, confidence)
+            return p, np.where(still, ends[0], low), np.where(still, ends[1], high)
         lost, won = (np.bincount(code, way, minlength=n) for way in (moved < 0, moved > 0))
         p = np.where(sizes > 0, mcnemar_p(lost, won), np.nan)
         low, high = tango_interval(lost, won, sizes, confidence)

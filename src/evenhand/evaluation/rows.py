@@ -168,6 +168,7 @@ def models_of_rows(
         None if w is None else w[kept],
         int((~kept).sum()),
         () if grouped is None else tuple(a.name for a in grouped.attributes),
+        attributes=() if grouped is None else tuple(a.at(kept) for a in grouped.attributes),
     )
 
 

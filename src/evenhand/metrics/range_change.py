@@ -67,7 +67,7 @@ def _expanded(r: FloatArray, how: str) -> FloatArray:
 
 
 def can_change(parts: Sequence[Compare]) -> bool:
-    """Whether there are parts, of two groups and not too many, without infinite or, in ratios, signed ones."""
+    """Whether there are parts, of enough groups and not too many, all finite and, in ratios, not signed."""
     return len(parts) > 0 and all(
         (2 if how in PAIRS else 1) <= quantity.shape[-1] <= MOST_PAIRED
         and not bool(np.isinf(quantity).any())

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenhand.report import page
-from evenhand.report.comparison_paid import paid_rows, pair_rows
+from evenhand.report.comparison_paid import NOT_SHOWN, paid_rows, pair_rows
 from evenhand.report.definitions import define
 from evenhand.report.figures import (
     Cloud,
@@ -38,6 +38,7 @@ MATRICES = {
 def render(comparison: Json) -> str:
     """The HTML report of a comparison."""
     comparison = without_nan(comparison)
+    paid = paid_rows(comparison)
     return page.render(
         "comparison.html.j2",
         comparison=comparison,
@@ -49,7 +50,8 @@ def render(comparison: Json) -> str:
         numbered=len(comparison["models"]) > MOST_NAMED,
         changes=change_scatter(comparison),
         classes=class_rows(comparison),
-        paid=paid_rows(comparison),
+        shown=[row for row in paid if row["verdict"] != NOT_SHOWN],
+        not_shown=[row for row in paid if row["verdict"] == NOT_SHOWN],
         pairs=pair_rows(comparison),
         groups=group_rows(comparison),
         differences=difference_views(comparison),

@@ -12,18 +12,24 @@ from evenhand.report.told_apart import most_p, told_from_zero
 Json = Mapping[str, Any]
 KINDS = {"classes": "class", "groups": "group", "cells": "class in group"}
 NAMED = 3  # of those that paid
+NOT_SHOWN = "not shown"
 
 
 def paid_rows(comparison: Json) -> list[dict[str, Any]]:
-    """Every class, group and class within a group of every alternative, what is shown first, then by loss."""
+    """Every class and group of every alternative, and classes within groups of which something is shown."""
     found = [
         {"model": model, "kind": kind, **one}
         for model, paid in (comparison.get("paid") or {}).items()
         for key, kind in KINDS.items()
         for one in paid.get(key) or ()
-        if key != "cells" or one["verdict"] != "not shown"
+        if key != "cells" or one["verdict"] != NOT_SHOWN
     ]
-    return sorted(found, key=lambda row: (row["verdict"] == "not shown", row["difference"] or 0.0))
+    return sorted(found, key=_order)
+
+
+def _order(row: Json) -> tuple[bool, bool, float]:
+    """What is shown first, classes and groups before classes within groups, the largest loss first."""
+    return row["verdict"] == NOT_SHOWN, row["kind"] == KINDS["cells"], row["difference"] or 0.0
 
 
 def pair_rows(comparison: Json) -> list[dict[str, Any]]:
@@ -42,7 +48,7 @@ def paid_sentence(comparison: Json) -> str:
     >>> cat = {"name": "cat", "difference": -0.2, "verdict": "paid"}
     >>> dog = {"name": "dog", "difference": -0.1, "verdict": "paid"}
     >>> paid_sentence({"paid": {"small": {"classes": [cat]}, "tiny": {"classes": [dog]}}})
-    'Paid for small: class “cat” (−0.200). Some paid for tiny too.'
+    'Paid for small: class “cat” (−0.200). For tiny 1 is shown to have, most “dog” (−0.100).'
     """
     paid = comparison.get("paid") or {}
     if not any(entry.get("classes") for entry in paid.values()):
@@ -54,9 +60,23 @@ def paid_sentence(comparison: Json) -> str:
     told = [f"{kind} “{isolated(str(one['name']))}” ({number(one['difference'], signed=True)})"
             for kind, one in by[model][:NAMED]]  # fmt: skip
     more = len(by[model]) - NAMED
-    others = [isolated(name) for name in by if by[name] and name != model]
-    too = f" Some paid for {listed(others)} too." if others else ""
-    return f"Paid for {isolated(model)}: {', '.join(told)}{f' and {more} more' if more > 0 else ''}.{too}"
+    first = f"Paid for {isolated(model)}: {', '.join(told)}{f' and {more} more' if more > 0 else ''}."
+    return " ".join([first, *_others({name: found for name, found in by.items() if name != model})])
+
+
+def _others(by: Mapping[str, list[tuple[str, Json]]]) -> list[str]:
+    """How many paid for each of the other alternatives, and who most; for which nobody is shown to have."""
+    told = []
+    for model, found in sorted(by.items(), key=lambda pair: -len(pair[1])):
+        if found:
+            worst = found[0][1]
+            most = f"“{isolated(str(worst['name']))}” ({number(worst['difference'], signed=True)})"
+            are = "1 is" if len(found) == 1 else f"{len(found)} are"
+            told.append(f"For {isolated(model)} {are} shown to have, most {most}.")
+    spared = [isolated(model) for model, found in by.items() if not found]
+    if spared:
+        told.append(f"For {listed(spared)} nobody is shown to have.")
+    return told
 
 
 def _nobody_alone(comparison: Json) -> str:

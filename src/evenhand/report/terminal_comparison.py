@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evenhand.report.headline import GAPS, WORST
-from evenhand.report.numbers import UNDEFINED, count, defined, interval, number, percent
+from evenhand.report.numbers import UNDEFINED, count, defined, interval, number, p_value, percent
 from evenhand.report.terminal_paid import paid_table, shown_payers
 from evenhand.report.terminal_parts import Column, Fitted, Json, bullets, safe, table, words
 from evenhand.report.told_apart import most_p, told_from_zero
@@ -106,7 +106,7 @@ def _differences(comparison: Json, model: str, width: int) -> Any:
         Column(safe(model)[:24], [words(number(d["value"])) for d in found], rank=1),
         Column("difference", moved),
         Column("interval", [words(interval((d["low"], d["high"]), signed=True)) for d in found], rank=3),
-        Column("p", [words(number(d.get("p"))) for d in found], rank=4),
+        Column("p", [words(p_value(d.get("p"))) for d in found], rank=4),
     ]
     if any(d.get("runs") for d in found):
         columns.append(Column("beyond runs", [words(_beyond_runs(d)) for d in found], rank=3))

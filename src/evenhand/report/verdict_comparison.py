@@ -117,6 +117,8 @@ def _most_moved(comparison: Json, found: Json, values: dict[str, float], name: s
     spread = interval((found[most].get("low"), found[most].get("high")), 4)
     size = f"{name} {number(values[most], 4)}" + ("" if spread == UNDEFINED else f", interval {spread}")
     where = f"most in {isolated(most)}" if len(values) > 1 else f"in {isolated(most)}"
+    if defined(found[most].get("low")) and found[most]["low"] <= ROUNDING:
+        return f"That errors moved between classes is not shown: {where} by {size}."
     sentence = f"Errors moved between classes {where} ({size}){_one_class(comparison, most)}"
     if len(values) > 1:
         least = min(values, key=lambda model: values[model])
