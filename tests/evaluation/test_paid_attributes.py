@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 import evenhand
-from evenhand.evaluation.paid import NOT_SHOWN, PAID
+from evenhand.evaluation.from_joined import rows_of_joined
+from evenhand.evaluation.options import Options
+from evenhand.evaluation.paid import NOT_SHOWN, PAID, payments
+from evenhand.tables.columns import Columns
+from evenhand.tables.joined import read_joined
 
 
 def world(n=4000, seed=0):
@@ -45,12 +49,6 @@ def test_files_tell_the_same_as_arrays(tmp_path):
         lines += [f"{i},{y[i]},{guess[i]},{sex[i]},{age[i] or ''}" for i in range(len(y))]
         paths.append(tmp_path / f"{name}.csv")
         paths[-1].write_text("\n".join(lines))
-    from evenhand.evaluation.from_joined import rows_of_joined
-    from evenhand.evaluation.options import Options
-    from evenhand.evaluation.paid import payments
-    from evenhand.tables.columns import Columns
-    from evenhand.tables.joined import read_joined
-
     joined = read_joined(paths[0], paths[1:], Columns("y", "p", ("sex", "age"), key="id"))
     found = payments(rows_of_joined(joined), "a", ["b"], Options(replicates=50))["b"].groups
     expected = evenhand.compare(y, {"a": base, "b": other}, {"sex": sex, "age": age}, replicates=50)

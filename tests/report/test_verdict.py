@@ -3,6 +3,7 @@ import re
 import numpy as np
 
 import evenhand
+from evenhand.report.comparison_paid import paid_rows, paid_sentence
 from evenhand.report.headline import beyond_chance
 from evenhand.report.verdict import audit_sentences
 from evenhand.report.verdict_comparison import comparison_sentences
@@ -198,8 +199,6 @@ def test_nobody_alone_lost_is_not_that_nobody_lost():
 
 
 def test_who_paid_is_told_of_every_alternative():
-    from evenhand.report.comparison_paid import paid_rows, paid_sentence
-
     def one(name, difference, verdict="paid"):
         return {"name": name, "difference": difference, "verdict": verdict}
 
@@ -209,12 +208,13 @@ def test_who_paid_is_told_of_every_alternative():
         "spared": {"classes": [one("cat", -0.01, "not shown")]},
     }
     assert paid_sentence({"paid": paid}) == (
-        "Paid for tiny: class “cat” (−0.400), class “dog” (−0.200). For small 2 are shown to have, most “cat” "
-        "(−0.100). For spared nobody is shown to have."
+        "Paid for tiny: class “cat” (−0.400), class “dog” (−0.200). For small 2 are shown to have, most "
+        "“cat” (−0.100). For spared nobody is shown to have."
     )
     rows = [(row["name"], row["model"]) for row in paid_rows({"paid": paid})]
     assert rows == [
-        ("cat", "tiny"), ("dog", "tiny"), ("cat", "small"), ("f", "small"), ("cat · f", "tiny"), ("cat", "spared")
+        ("cat", "tiny"), ("dog", "tiny"), ("cat", "small"), ("f", "small"), ("cat · f", "tiny"),
+        ("cat", "spared"),
     ]  # fmt: skip
 
 
