@@ -169,7 +169,7 @@ def test_the_interval_of_runs_does_not_hang_on_the_first_one():
 
 
 def test_the_interval_of_runs_follows_the_confidence():
-    """Almost no rows' noise is left: nearly all of it is the runs', which grows with the normal quantile."""
+    """Almost no rows' noise is left: nearly all of it is the runs', which grows with Student's quantile."""
     rng = np.random.default_rng(4)
     y = rng.integers(0, 2, 20_000)
     base, other = (
@@ -181,13 +181,23 @@ def test_the_interval_of_runs_follows_the_confidence():
         found = evenhand.compare(y, {"p": base, "q": other}, confidence=confidence, replicates=100)
         acc = found.differences["q"]["acc"]
         widths.append(acc.high - acc.low)
-    assert widths[1] / widths[0] == pytest.approx(1.96 / 0.6745, rel=0.1)
+    assert widths[1] / widths[0] == pytest.approx(2.776 / 0.741, rel=0.1)  # of four degrees of freedom
 
 
 def test_one_run_of_a_model_tells_nothing_of_runs():
     y, p, _, g = pair()
     found = evenhand.compare(y, {"p": p, "q": runs((0.9, 0.7), y, g)}, groups=g, replicates=20)
     assert all(value.runs is None for value in found.differences["q"].values())
+
+
+def test_one_run_against_several_has_the_error_of_those():
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 2, 20_000)
+    base, *other = (np.where(rng.random(len(y)) < rate, y, 1 - y) for rate in (0.8, 0.6, 0.7, 0.8))
+    found = evenhand.compare(y, {"p": base, "q": np.stack(other)}, replicates=50).differences["q"]["acc"]
+    assert (found.high - found.low) / 2 == pytest.approx(
+        4.303 * 0.1 / math.sqrt(3), rel=0.1
+    )  # Student's, of three
 
 
 # -- coverage ---------------------------------------------------------------------------------------------

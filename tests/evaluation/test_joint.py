@@ -53,6 +53,7 @@ def test_a_replicate_keeps_the_size_of_every_group():
 
 def test_replicates_come_in_chunks_that_do_not_change_their_number(monkeypatch):
     monkeypatch.setattr(joint_module, "CHUNK", 500)
+    monkeypatch.setattr(joint_module, "FEWEST_AT_ONCE", 1)
     y, a, b, g = rows()
     joint = Joint.from_rows(y, [a, b], g, 3, 4)
     parts = list(joint.draw(17, np.random.default_rng(0)))

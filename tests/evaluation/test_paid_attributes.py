@@ -78,14 +78,3 @@ def test_where_no_run_changed_a_row_an_interval_has_width(weights):
         assert (several.low, several.high) == (single.low, single.high)
         assert several.low < 0 < several.high
         assert several.p == 1
-
-
-def test_p_of_a_difference_over_runs_is_that_of_a_normal_one_however_small():
-    y = np.tile([0, 1], 2000)
-    base, other = (
-        np.where(np.random.default_rng(s).random((3, 4000)) < r, 1 - y, y) for s, r in ((0, 0.1), (1, 0.3))
-    )
-    found = evenhand.compare(y, {"a": base, "b": other}, replicates=50).differences["b"]["acc"]
-    assert 0 < found.p < 1e-20
-    z = abs(found.difference) / (found.high - found.difference) * 1.959964
-    assert np.log(found.p) == pytest.approx(-z * z / 2 - np.log(z * np.sqrt(np.pi / 2)), rel=0.01)  # its tail

@@ -67,9 +67,8 @@ def test_the_largest_of_the_parts_is_the_statistic():
     assert seen == {"gap", "ratio", "most", "least", "distance"}
 
 
-def test_very_many_groups_and_signed_ratios_are_left_to_redrawn_rows():
-    assert can_change([Compare(np.ones((1, 24)), "gap")])
-    assert not can_change([Compare(np.ones((1, 25)), "gap")])
+def test_signed_ratios_and_infinite_values_are_left_to_redrawn_rows():
+    assert can_change([Compare(np.ones((1, 200)), "gap")])
     assert not can_change([Compare(np.array([[-0.1, 0.5]]), "ratio")])
     assert not can_change([Compare(np.array([[np.inf, 0.5]]), "gap")])
     assert not can_change([])

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 
 import numpy as np
 
@@ -19,6 +17,7 @@ from evenhand.evaluation.paired_errors import (
     pair_errors,
     views_of,
 )
+from evenhand.evaluation.run_errors import RunError
 from evenhand.evaluation.values import NAN
 from evenhand.metrics.margins import Margins
 from evenhand.metrics.metric import Metric
@@ -169,25 +168,15 @@ def over_runs(
 
 
 def _with_runs(found: Difference, base: FloatArray, other: FloatArray, confidence: float) -> Difference:
+    """The same with the error of the runs; how the runs of both models differ, if both have several."""
     a, b = (values[np.isfinite(values)] for values in (base, other))
-    if len(a) < 2 or len(b) < 2:
+    if min(len(a), len(b)) < 1 or max(len(a), len(b)) < 2:
         return found
-    test, effect = mann_whitney(a, b), float(cohens_d(a, b))
-    runs = RunDifference(
-        spread(a).to_dict(),
-        spread(b).to_dict(),
-        test.p,
-        effect,
-        effect_band(effect) if np.isfinite(effect) else "none",
-        bool(a.max() < b.min() or b.max() < a.min()),
-    )
-    moved = float(b.mean() - a.mean())
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    # two sources, independent of each other: the sample of rows (already there) and the runs
-    spread_of_runs = z * float(np.sqrt(a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b)))
-    reaches = (found.difference - found.low, found.high - found.difference)
-    down, up = (float(np.hypot(np.nan_to_num(reach), spread_of_runs)) for reach in reaches)
-    p = _normal_p(moved, down if moved > 0 else up, confidence)
+    moved, error = float(b.mean() - a.mean()), RunError.of([a, b])
+    reaches = [
+        float(np.nan_to_num(reach)) for reach in (found.difference - found.low, found.high - found.difference)
+    ]
+    down, up = (error.reach(reach, confidence) for reach in reaches)
     return replace(
         found,
         base=float(a.mean()),
@@ -195,17 +184,21 @@ def _with_runs(found: Difference, base: FloatArray, other: FloatArray, confidenc
         difference=moved,
         low=moved - down,
         high=moved + up,
-        p=p,
-        runs=runs,
+        p=error.p(moved, reaches[0] if moved > 0 else reaches[1], confidence),
+        runs=_difference_of_runs(a, b) if min(len(a), len(b)) > 1 else None,
     )
 
 
-def _normal_p(moved: float, reach: float, confidence: float) -> float:
-    """Two-sided p of a difference whose interval reaches so far, were its error normal."""
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    if np.isnan(reach):
-        return NAN
-    return math.erfc(abs(moved) * z / reach / math.sqrt(2)) if reach > 0 else float(moved == 0)
+def _difference_of_runs(a: FloatArray, b: FloatArray) -> RunDifference:
+    test, effect = mann_whitney(a, b), float(cohens_d(a, b))
+    return RunDifference(
+        spread(a).to_dict(),
+        spread(b).to_dict(),
+        test.p,
+        effect,
+        effect_band(effect) if np.isfinite(effect) else "none",
+        bool(a.max() < b.min() or b.max() < a.min()),
+    )
 
 
 def mean_of_pairs(parts: Sequence[Paired], confidence: float) -> Paired:
@@ -238,5 +231,6 @@ def _mean_difference(pairs: Sequence[Difference], confidence: float) -> Differen
             [one.high - one.difference for one in sure],
         )
     )
-    p = _normal_p(moved, down if moved > 0 else up, confidence)
+    reach = down if moved > 0 else up
+    p = NAN if np.isnan(reach) else RunError().p(moved, reach, confidence)
     return Difference(base, value, moved, moved - down, moved + up, p)

@@ -14,9 +14,11 @@ import numpy as np
 
 from evenhand.arrays import Array, FloatArray
 from evenhand.metrics.margins import Margins
+from evenhand.metrics.resample import weigh
 from evenhand.metrics.sparse_cells import margins_of_cells
 
 CHUNK = 1 << 22  # draws held at once: 32 MB
+FEWEST_AT_ONCE = 32  # draws of very many cells: deviations are taken of those that are held
 DENSE = 1 << 22  # joint codes up to which counting beats sorting
 
 
@@ -37,6 +39,7 @@ class Joint:
     weight: FloatArray = field(repr=False)
     n_groups: int
     n_classes: int
+    square: FloatArray | None = field(default=None, repr=False)  # sums of squared weights, if rows have any
 
     @classmethod
     def from_rows(
@@ -62,14 +65,21 @@ class Joint:
             cells, place = np.unique(code, return_inverse=True)
         rows = np.bincount(place, minlength=len(cells))
         total = np.bincount(place, weights, minlength=len(cells)).astype(np.float64)
+        square = None
+        if weights is not None:
+            square = np.bincount(place, np.square(weights), minlength=len(cells)).astype(np.float64)
         group, truth, *guesses = _decode(cells, n_classes, 1 + len(predictions))
-        return cls(group, truth, np.stack(guesses), rows, total, n_groups, n_classes)
+        return cls(group, truth, np.stack(guesses), rows, total, n_groups, n_classes, square)
 
     def draw(self, replicates: int, rng: np.random.Generator) -> Iterator[FloatArray]:
-        """Bootstrap weights `[r, M]` in chunks, the size of every group kept."""
+        """Bootstrap weights `[r, M]` in chunks, the size of every group kept.
+
+        Drawn rows of a cell weigh as much as so many of its rows would: their mean, and their variance.
+        """
         edges = np.searchsorted(self.group, np.arange(self.n_groups + 2))
         mean = self.weight / self.rows
-        at_once = max(1, min(replicates, CHUNK // max(len(self.rows), 1)))
+        spread = None if self.square is None else np.maximum(self.square / self.rows - mean * mean, 0.0)
+        at_once = min(replicates, max(FEWEST_AT_ONCE, CHUNK // max(len(self.rows), 1)))
         for first in range(0, replicates, at_once):
             out = np.empty((min(at_once, replicates - first), len(self.rows)))
             for start, stop in pairwise(edges):
@@ -77,7 +87,7 @@ class Joint:
                     part = self.rows[start:stop]
                     size = round(float(part.sum()))  # rows of smoothed cells are no whole numbers
                     out[:, start:stop] = rng.multinomial(size, part / part.sum(), size=len(out))
-            yield out * mean
+            yield out * mean if spread is None else weigh(mean, spread, out, rng)
 
     def margins(self, model: int, weights: FloatArray | None = None) -> Margins:
         """Margins `[..., K, G + 1]` of one model, the unknown group last; of `weights [..., M]` if given."""

@@ -29,24 +29,32 @@ def lent_to_each(joint: Joint) -> Joint:
     >>> found.predictions.tolist()
     [[0, 1, 0, 1, 1, 0], [0, 1, 1, 0, 0, 1]]
     """
-    return _lent(joint, lambda rows: np.ones(len(rows)))
+    return _lent(joint, lambda rows, group: np.ones(len(rows)))
+
+
+def lent_to_groups(joint: Joint) -> Joint:
+    """Every group is lent two rows, shared out as its labels are: for rates of all labels together."""
+    return _lent(joint, lambda rows, group: rows / np.bincount(group, rows)[group])
 
 
 def lent_in_all(joint: Joint) -> Joint:
     """All rows together are lent two, shared out as the rows are: a change over all rows is never certain."""
-    return _lent(joint, lambda rows: rows / rows.sum())
+    return _lent(joint, lambda rows, group: rows / rows.sum())
 
 
-def _lent(joint: Joint, how_many: Callable[[FloatArray], FloatArray]) -> Joint:
-    """With so many rows of either kind lent to each label of each group, by how many rows it has.
+def _lent(joint: Joint, how_many: Callable[[FloatArray, Array], FloatArray]) -> Joint:
+    """With so many rows of either kind lent to each label of each group, by its rows and its group.
 
     `rows` are no longer whole numbers.
     """
     stratum = joint.group * joint.n_classes + joint.truth
     strata, place = np.unique(stratum, return_inverse=True)
-    rows, weight = (np.bincount(place, each).astype(np.float64) for each in (joint.rows, joint.weight))
+    own_square = joint.weight if joint.square is None else joint.square
+    rows, weight, square = (
+        np.bincount(place, each).astype(np.float64) for each in (joint.rows, joint.weight, own_square)
+    )
     group, right = np.divmod(strata, joint.n_classes)
-    wrong, lent = _mistakes(joint)[right], how_many(rows)
+    wrong, lent = _mistakes(joint)[right], how_many(rows, group)
     kept = rows / (rows + 2 * lent)
     first, second = np.concatenate([right, wrong]), np.concatenate([wrong, right])
     order = np.argsort(np.concatenate([joint.group, group, group]), kind="stable")
@@ -61,6 +69,9 @@ def _lent(joint: Joint, how_many: Callable[[FloatArray], FloatArray]) -> Joint:
         predictions=np.concatenate([joint.predictions, np.stack([first, second])], axis=1)[:, order],
         rows=joined(joint.rows * kept[place], lent * kept),
         weight=joined(joint.weight * kept[place], lent * kept * weight / rows),
+        square=None
+        if joint.square is None
+        else joined(own_square * kept[place], lent * kept * square / rows),
     )
 
 

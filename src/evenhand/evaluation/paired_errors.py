@@ -1,10 +1,10 @@
 """How wrong the difference of two models may be, metric by metric: a bootstrap of the cells they share.
 
-Three kinds of numbers are drawn from three versions of the same cells. What is a largest value over groups
-(a gap, a ratio, the worst) rests on the rates of single groups, so that every label of every group is lent
-rows (`joint_smoothing`) and pairs of groups are looked at one by one (`metrics.range_change`). Everything
-smooth rests on all rows, and these are lent one of each kind in all. CEV and SDE are relative to rates that
-may be nearly 0, which lent rows would change: nothing is lent.
+What is a largest value over groups (a gap, a ratio, the worst), or a sum of sizes, rests on the rates of
+single groups. Every label of every group is therefore lent rows (or every group as a whole, where the rate is
+one of all labels; `joint_smoothing`), and pairs of groups are looked at one by one (`metrics.range_change`).
+Everything smooth rests on all rows, and these are lent one of each kind in all. CEV and SDE are relative to
+rates that may be nearly 0, which lent rows would change: nothing is lent.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from evenhand.arrays import Array, FloatArray
 from evenhand.evaluation.joint import Joint
-from evenhand.evaluation.joint_smoothing import lent_in_all, lent_to_each
+from evenhand.evaluation.joint_smoothing import lent_in_all, lent_to_each, lent_to_groups
 from evenhand.evaluation.options import Options
 from evenhand.metrics.compare import Interval, Pair
 from evenhand.metrics.margins import Margins
@@ -36,16 +36,29 @@ def change_errors(
     """Of each metric's difference (model 1 minus model 0), draw by draw; none without replicates."""
     if not options.replicates:
         return {}
-    found = _of_largest(joint, metrics, chosen, options)
+    views = views_of(joint, None, chosen, options)
+    of_labels, of_groups = _by_lending(joint, metrics, views)
+    found = _of_largest(joint, lent_to_each(joint), of_labels, chosen, options)
+    if of_groups:
+        found |= _of_largest(joint, lent_to_groups(joint), of_groups, chosen, options)
     smooth = [metric for metric in metrics if metric.key not in found]
     return found | _of_smooth(joint, smooth, chosen, options)
 
 
+def _by_lending(joint: Joint, metrics: Sequence[Metric], views: Pair) -> tuple[list[Metric], list[Metric]]:
+    """Metrics of single labels, and those of many labels that have one value for all of them together."""
+    parted: tuple[list[Metric], list[Metric]] = ([], [])
+    for metric in metrics:
+        whole = metric.statistic is not None and metric.statistic.value(views[0]).shape[-1] == 1
+        parted[joint.n_classes > 2 and whole].append(metric)
+    return parted
+
+
 def _of_largest(
-    joint: Joint, metrics: Sequence[Metric], chosen: Array, options: Options
+    joint: Joint, lent: Joint, metrics: Sequence[Metric], chosen: Array, options: Options
 ) -> dict[str, Errors]:
-    """Of those that are largest values, and can be looked at as such."""
-    views, lent = views_of(joint, None, chosen, options), lent_to_each(joint)
+    """Of those that are largest values, or sums of sizes, and can be looked at as such."""
+    views = views_of(joint, None, chosen, options)
     centre = views_of(lent, None, chosen, options)
     parts: dict[str, list[Interval]] = {metric.key: [] for metric in metrics}
     for weights in _draws(lent, options):

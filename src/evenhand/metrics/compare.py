@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.arrays import Array, FloatArray
-from evenhand.metrics.range_change import Compare, can_change, change_deviations, lowered
+from evenhand.metrics.range_change import Sides, can_change, change_deviations, lowered, size_changes
 from evenhand.metrics.range_error import range_deviations, ratio_deviations
+from evenhand.metrics.range_few import Compare
 from evenhand.metrics.rates import Better
 from evenhand.metrics.undefined import (
     count_defined,
@@ -90,8 +91,33 @@ def _ratio(r: FloatArray) -> FloatArray:
 
 
 def _spread(r: FloatArray) -> FloatArray:
-    deviation = r - mean_defined(r)[..., None]
-    return _if_several(r, np.sqrt(mean_defined(deviation * deviation)))
+    return _if_several(r, _norm(_from_mean(r)))
+
+
+def _from_mean(r: FloatArray) -> FloatArray:
+    return r - mean_defined(r)[..., None]
+
+
+def _norm(distances: FloatArray) -> FloatArray:
+    return np.sqrt(mean_defined(distances * distances))
+
+
+def _spread_change(observed: Sides, centre: Sides, drawn: Sides) -> Interval | None:
+    """Of a root mean square: what it would be, were each distance as much smaller, and larger, as it may be.
+
+    Taken from either model, so that exchanging them exchanges the sides.
+    """
+    found = size_changes(observed, centre, drawn)
+    if found is None:
+        return None
+    (b, a), (down, up) = (np.abs(each) for each in observed), found
+    return _norm_change(a, b, down), _norm_change(b, a, up)
+
+
+def _norm_change(large: FloatArray, small: FloatArray, step: FloatArray) -> FloatArray:
+    """How far the root mean square falls from the one, or rises from the other, by steps of all distances."""
+    falls = _norm(large) - _norm(np.maximum(large - step, 0.0))
+    return np.maximum(falls, _norm(small + step) - _norm(small))
 
 
 def _if_several(r: FloatArray, value: FloatArray) -> FloatArray:
@@ -155,6 +181,16 @@ class Compared(Statistic):
             return np.where(np.isnan(most), np.nan, np.fmax(least, 0.0)), most
         best = np.minimum(divide(min_defined(sure_highest), max_defined(sure_lowest)), 1.0)
         return -_widest(lowest, highest, lambda a, b: -divide(a, b)), np.where(np.isnan(best), 1.0, best)
+
+    def change(self, views: Pair, centre: Pair, drawn: Pair) -> Interval | None:
+        if self.how != "spread":
+            return super().change(views, centre, drawn)
+        first, second, third = (
+            (_from_mean(a.rate(self.rate)), _from_mean(b.rate(self.rate))) for a, b in (views, centre, drawn)
+        )
+        found = _spread_change(first, second, third)
+        several = views[0].rate(self.rate)
+        return None if found is None else (_if_several(several, found[0]), _if_several(several, found[1]))
 
     def parts_of(self, view: View) -> list[Compare]:
         r = view.rate(self.rate)
@@ -361,6 +397,11 @@ class Size(Statistic):
     def deviations(self, centre: View, replicates: View, select: View) -> Interval | None:
         error = self.size(self.distances(replicates) - self.distances(centre), select)
         return error, error
+
+    def change(self, views: Pair, centre: Pair, drawn: Pair) -> Interval | None:
+        first, second, third = ((self.distances(a), self.distances(b)) for a, b in (views, centre, drawn))
+        found = size_changes(first, second, third)
+        return None if found is None else (self.size(found[0], views[0]), self.size(found[1], views[0]))
 
     def deciders(self, view: View) -> Array | None:
         return None if self.who is None else self.who(view)
