@@ -276,3 +276,59 @@ def test_few_rows_that_all_changed_alike_show_no_more_than_an_exact_test(n, runs
 def test_models_that_agree_are_not_told_that_few_rows_changed():
     found = evenhand.compare([0, 1, 1], {"a": [0, 1, 0], "b": [0, 1, 0]})
     assert not any("told from chance" in one for one in found.warnings)
+
+
+def rows_of(*cells):
+    """Columns (y, p, q, g) of cells (label, first model, second model, rows), a list for each group."""
+    return np.array([(y, p, q, g) for g, own in enumerate(cells) for y, p, q, n in own for _ in range(n)]).T
+
+
+def test_a_group_that_is_undefined_in_one_model_leaves_an_interval_around_the_difference():
+    """The second model predicts nobody of the first group, or finds no false positive in the highest."""
+    cases = {
+        "ppv.gap": rows_of(
+            [(1, 1, 0, 50), (0, 1, 0, 50), (0, 0, 0, 100)],
+            [(1, 1, 1, 90), (0, 1, 1, 10), (0, 0, 0, 100)],
+            [(1, 1, 1, 92), (0, 1, 1, 8), (0, 0, 0, 100)],
+        ),
+        "ppv.worst": rows_of(
+            [(1, 1, 0, 100), (0, 1, 0, 100), (0, 0, 0, 200)],
+            [(1, 1, 1, 1650), (0, 1, 0, 1060), (0, 1, 1, 290), (0, 0, 0, 3000)],
+            [(1, 1, 1, 2700), (0, 1, 1, 300), (0, 0, 0, 3000)],
+        ),
+        "fpr.ratio": rows_of(
+            [(0, 1, 0, 3), (0, 0, 0, 47), (1, 1, 1, 50)],
+            [(0, 1, 1, 1), (0, 0, 0, 45), (1, 1, 1, 50)],
+            [(0, 1, 0, 1), (0, 0, 0, 44), (1, 1, 1, 50)],
+        ),
+    }
+    for key, (y, p, q, g) in cases.items():
+        found = evenhand.compare(y, {"a": p, "b": q}, g, metrics=[key], replicates=300).differences["b"][key]
+        assert math.isfinite(found.difference), key
+        assert found.low < found.difference < found.high, key
+        assert 0 < found.p <= 1, key
+
+
+def test_weights_that_vary_widen_the_interval_as_they_widen_the_error():
+    """The error of a weighted share grows by sqrt(1 + cv^2), of log-normal weights exp(s^2 / 2)."""
+    rng = np.random.default_rng(7)
+    y, g = rng.integers(0, 2, 4000), np.repeat([0, 1], 2000)
+    p, q = (np.where(rng.random(4000) < 0.8, y, 1 - y) for _ in range(2))
+    widths = []
+    for deviation in (0.0, 1.0):
+        w = np.exp(deviation * rng.normal(size=4000))
+        found = evenhand.compare(
+            y, {"a": p, "b": q}, g, weights=w, metrics=["acc", "tpr.gap"], replicates=400
+        ).differences["b"]
+        widths.append([found[key].high - found[key].low for key in ("acc", "tpr.gap")])
+    assert np.divide(widths[1], widths[0]) == pytest.approx(math.exp(0.5), rel=0.2)
+
+
+def test_groups_of_many_labels_do_not_pay_for_each_label():
+    """Fifty labels, five rows each in every group: accuracy is lent two rows a group, not a hundred."""
+    rng = np.random.default_rng(0)
+    y, g = rng.integers(0, 50, 1000), np.repeat(np.arange(4), 250)
+    p = np.where(rng.random(1000) < 0.95, y, rng.integers(0, 50, 1000))
+    found = evenhand.compare(y, {"a": p, "b": p.copy()}, g, metrics=["accuracy.gap", "accuracy.worst"])
+    for one in found.differences["b"].values():
+        assert one.low < 0 < one.high < 0.035

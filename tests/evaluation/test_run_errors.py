@@ -1,4 +1,4 @@
-"""Rows and runs as two sources of error: Welch's test where rows tell nothing, a normal one where runs do not."""
+"""Rows and runs as two sources of error: Welch's test without that of rows, a normal one without runs."""
 
 import numpy as np
 import pytest

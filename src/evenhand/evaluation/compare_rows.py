@@ -200,7 +200,7 @@ def _over_runs(
 ) -> dict[str, Difference]:
     if not len(chosen):
         return {metric.key: Difference(NAN, NAN, NAN) for metric in _metrics(rows, options)}
-    if any(runs_of(rows, model) < 2 for model in (base, name)):
+    if all(runs_of(rows, model) < 2 for model in (base, name)):
         return found
     stacks = [_run_margins(rows, model, n_groups) for model in (base, name)]
     return over_runs(found, metrics, stacks[0], stacks[1], chosen, options)
@@ -209,7 +209,7 @@ def _over_runs(
 def _run_margins(rows: Rows, name: str, n_groups: int) -> Margins:
     parts = [
         Joint.from_rows(rows.y, [run], rows.ids, n_groups, len(rows.classes), rows.weights).margins(0)
-        for run in rows.predictions[name]
+        for run in np.atleast_2d(rows.predictions[name])
     ]
     return Margins(
         *(np.stack([getattr(part, kind) for part in parts]) for kind in ("tp", "predicted", "actual", "n"))

@@ -173,9 +173,8 @@ def _with_runs(found: Difference, base: FloatArray, other: FloatArray, confidenc
     if min(len(a), len(b)) < 1 or max(len(a), len(b)) < 2:
         return found
     moved, error = float(b.mean() - a.mean()), RunError.of([a, b])
-    reaches = [
-        float(np.nan_to_num(reach)) for reach in (found.difference - found.low, found.high - found.difference)
-    ]
+    sides = (found.difference - found.low, found.high - found.difference)
+    reaches = [float(np.nan_to_num(side)) for side in sides]
     down, up = (error.reach(reach, confidence) for reach in reaches)
     return replace(
         found,

@@ -68,8 +68,13 @@ def _chosen(before: Compare, after: Compare, *centre_and_drawn: Compare) -> Arra
         np.where(could_be_largest(b, e), fell, np.nan), np.where(could_be_largest(-b, -e), rose, np.nan),
         np.where(could_be_largest(a, f), rose, np.nan), np.where(could_be_largest(-a, -f), fell, np.nan),
     ]  # fmt: skip
-    ranks = np.min([np.argsort(np.argsort(each, axis=-1), axis=-1) for each in wanted], axis=0)
-    return np.asarray(np.argsort(ranks, axis=-1, kind="stable")[..., :most])
+    first_of = np.min([_ranks(each) for each in wanted], axis=0)
+    return np.asarray(np.argsort(first_of, axis=-1, kind="stable")[..., :most])
+
+
+def _ranks(values: FloatArray) -> FloatArray:
+    """From 0, the lowest, along the last axis; infinite where undefined."""
+    return np.where(np.isnan(values), np.inf, np.argsort(np.argsort(values, axis=-1), axis=-1))
 
 
 def could_be_largest(values: FloatArray, errors: FloatArray) -> Array:
