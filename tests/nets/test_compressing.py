@@ -127,6 +127,42 @@ def test_every_layer_loses_its_share():
     assert sparsity(net).total.zero_weights == 0
 
 
+@pytest.mark.parametrize(
+    ("kind", "share", "net", "told"),
+    [
+        (
+            "filter",
+            0.1,
+            (4, 4),
+            "share=0.1 prunes nothing: it is none of the 4 filters of a layer; from share=0.125",
+        ),
+        ("filter", 0.03, (4, 7), "none of the 4 to 7 filters of a layer; from share=0.071429 on one goes"),
+        (
+            "magnitude",
+            0.001,
+            (4, 4),
+            "none of the 36 to 144 weights of a layer; from share=0.003473 on one goes",
+        ),
+        ("filter", None, (1, 1), "share=0.45 prunes nothing: .* a layer never loses its last one"),
+    ],
+)
+def test_a_share_that_is_no_filter_or_weight_of_any_layer_is_told(kind, share, net, told):
+    first, second = net
+    layers = nn.Conv2d(1, 4, 3), nn.Conv2d(4, first, 3), nn.Conv2d(first, second, 3)
+    module = nn.Sequential(*(layers if kind == "filter" else layers[:2]))
+    with pytest.warns(UserWarning, match=told) as caught:
+        small = evenhand.compress(module, kind, share)
+    assert caught[0].filename == __file__
+    assert (
+        sparsity(small).total.zero_weights
+        == sparsity(evenhand.compress(module, kind, 0)).total.zero_weights
+        == 0
+    )
+    if first > 1:
+        least = float(told.split("share=")[-1].split()[0])
+        assert sparsity(evenhand.compress(module, kind, least)).total.zero_weights > 0
+
+
 @DEPRECATED
 def test_weights_in_eight_bits_are_torchs():
     net, _ = net_and_inputs("convnet")
