@@ -266,6 +266,29 @@ def test_files_of_another_kind_or_network_are_refused(tmp_path):
         save_compressed(nn.Linear(2, 2).bfloat16(), tmp_path / "half.npz")
 
 
+def test_a_file_of_another_network_is_refused_with_the_first_tensor_that_differs(tmp_path):
+    def built(classes, more=()):
+        return nn.Sequential(nn.Linear(6, 4), nn.BatchNorm1d(4), nn.Linear(4, classes), *more)
+
+    file = save_compressed(evenhand.compress(built(1000), "magnitude"), tmp_path / "small.npz")
+    for other, told in (
+        (
+            built(10),
+            "'2.weight' has the shape (1000, 4) in the file and (10, 4) in the module; build the same one",
+        ),
+        (built(1000, [nn.PReLU()]), "the module's '3.weight' is not in the file"),
+        (nn.Sequential(nn.Linear(6, 4)), "the file's '1.weight' is not in the module"),
+    ):
+        with pytest.raises(InputError) as caught:
+            load_compressed(other, file)
+        assert f"small.npz is of another network than this Sequential: {told}" in str(caught.value)
+    eight = save_compressed(evenhand.compress(built(1000), "int8"), tmp_path / "eight.npz")
+    with pytest.raises(
+        InputError, match=r"'2\.bias' has the shape \(1000,\) in the file and \(10,\) in the module"
+    ):
+        load_compressed(built(10), eight)
+
+
 def test_nobody_is_told_to_delete_a_file_that_is_no_compressed_module(tmp_path):
     net = nn.Linear(3, 2)
     torch.save(net.state_dict(), tmp_path / "net.pt")
