@@ -153,7 +153,7 @@ FiguresOut = Annotated[
     typer.Option(
         "--figures",
         metavar="DIR",
-        help="Write the figures into a folder: SVG, and PNG with evenhand[png].",
+        help=r"Write the figures into a folder: SVG, and PNG with evenhand\[png].",  # no markup of rich
         rich_help_panel=OUTPUT,
     ),
 ]
