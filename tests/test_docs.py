@@ -94,6 +94,16 @@ def test_the_commands_of_a_page_are_known(page):
         assert_parsed(words)
 
 
+def test_the_quickstart_makes_its_commands_known_before_it_uses_them():
+    text = (ROOT / "docs" / "quickstart.md").read_text(encoding="utf-8")
+    lines = [
+        line.split(" #")[0].strip() for line in "\n".join(SHELL.findall(BLOCK.sub("", text))).splitlines()
+    ]
+    made, entered = lines.index("python3 -m venv .venv"), lines.index(". .venv/bin/activate")
+    used = [place for place, line in enumerate(lines) if re.search(r"(^|\()(python|pip|evenhand) ", line)]
+    assert made < entered < min(used)
+
+
 def test_the_guide_lists_every_field_of_a_recipe_with_its_default():
     text = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
     section = text[text.index("## The recipe") : text.index("## Seeds")]
