@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
 from evenhand.cli.app import app
 from evenhand.data.registry import DATASETS
@@ -92,6 +93,27 @@ def test_a_command_that_is_not_there_is_found():
 def test_the_commands_of_a_page_are_known(page):
     for words in commands(page):
         assert_parsed(words)
+
+
+def test_the_quickstart_makes_its_commands_known_before_it_uses_them():
+    text = (ROOT / "docs" / "quickstart.md").read_text(encoding="utf-8")
+    lines = [
+        line.split(" #")[0].strip() for line in "\n".join(SHELL.findall(BLOCK.sub("", text))).splitlines()
+    ]
+    made, entered = lines.index("python3 -m venv .venv"), lines.index(". .venv/bin/activate")
+    used = [place for place, line in enumerate(lines) if re.search(r"(^|\()(python|pip|evenhand) ", line)]
+    assert made < entered < min(used)
+
+
+def test_the_files_that_who_paid_writes_are_those_that_it_compares(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = ROOT / "docs" / "who-paid.md"
+    line, code = blocks(page)[0]
+    exec(compile("\n" * line + code, str(page), "exec"), {})
+    ran = CliRunner().invoke(app, commands(page)[0])
+    assert ran.exit_code == 0, ran.stderr
+    assert (tmp_path / "comparison.html").is_file()
+    assert "paid" in ran.stdout
 
 
 def test_the_guide_lists_every_field_of_a_recipe_with_its_default():

@@ -117,9 +117,17 @@ def test_attributes_of_different_lengths_are_refused_with_their_lengths():
         Groups.from_any({"a": [1], "b": [1, 2]})
 
 
-def test_the_number_of_rows_is_checked_where_it_is_known():
-    with pytest.raises(ValueError, match="3 group values for 4 rows"):
-        Groups.from_any([0, 1, 1], n_rows=4)
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"sex": [0, 1, 1]}, "^attribute 'sex' has 3 group values for 4 rows; give one for each row"),
+        ({"a": [0, 1, 1], "b": [0, 0, 1]}, r"^attribute 'a' \(and 1 more\) has 3 group values for 4 rows"),
+        ([], "^attribute 'group' has 0 group values for 4 rows"),
+    ],
+)
+def test_the_number_of_rows_is_checked_where_it_is_known(values, told):
+    with pytest.raises(ValueError, match=told):
+        Groups.from_any(values, n_rows=4)
 
 
 def test_a_value_outside_the_levels_is_named():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.evaluation.audit import Audit, assess
 from evenhand.evaluation.compare_rows import compare_rows
 from evenhand.evaluation.comparison import Comparison
+from evenhand.evaluation.option_names import refuse_unknown
 from evenhand.evaluation.options import Options
 from evenhand.evaluation.rows import models_of_rows, subject_of_rows
 from evenhand.evaluation.subject import subject_of_counts
@@ -55,6 +56,7 @@ def audit(
     >>> found.metrics["tpr.gap"].value, found.metrics["tpr.gap"].decided_by
     (0.5, ('a', 'b'))
     """
+    refuse_unknown(audit, options)
     chosen = _options(metrics, min_count=min_count, confidence=confidence, **options)
     subject = subject_of_rows(
         y_true,
@@ -90,6 +92,7 @@ def audit_counts(
     >>> found.n, found.metrics["tpr.gap"].value, found.metrics["tpr.gap"].decided_by
     (4, 0.5, ('a', 'b'))
     """
+    refuse_unknown(audit_counts, options)
     return assess(
         subject_of_counts(counts, group_names, class_names, attribute, name), _options(metrics, **options)
     )
@@ -124,6 +127,7 @@ def compare(
     >>> found.base, round(found.cev["small"], 4), found.matrices["accuracy_change"][0, 1].round(4).item()
     ('big', 0.5625, -0.3)
     """
+    refuse_unknown(compare, options)
     chosen = _options(metrics, min_count=min_count, confidence=confidence, **options)
     rows = models_of_rows(y_true, predictions, groups, weights, positive=positive, classes=classes)
     return compare_rows(rows, next(iter(rows.predictions)) if base is None else level_name(base), chosen)
@@ -169,6 +173,7 @@ def compare_modules(
     """
     from evenhand.evaluation.module_question import Question
 
+    refuse_unknown(compare_modules, options, compare)
     y_true = list(y_true) if isinstance(y_true, Iterator) else y_true
     columns = {"groups": groups, "weights": options.get("weights")}
     given = [name for name, values in columns.items() if values is not None]

@@ -112,7 +112,11 @@ class Groups:
         """
         groups = values if isinstance(values, Groups) else cls.from_attributes(_attributes(values))
         if n_rows is not None and len(groups.ids) != n_rows:
-            raise ValueError(f"{len(groups.ids)} group values for {n_rows} rows")
+            others = f" (and {len(groups.attributes) - 1} more)" if len(groups.attributes) > 1 else ""
+            raise ValueError(
+                f"attribute '{groups.attributes[0].name:.80}'{others} has {len(groups.ids)} group values for "
+                f"{n_rows} rows; give one for each row, None where it is not known"
+            )
         return groups
 
     @property

@@ -55,6 +55,29 @@ def test_groups_at_the_limits_of_their_type(rows, classes):
         assert len({group.name for group in found.groups}) == 2
 
 
+@pytest.mark.parametrize("infinite", [math.inf, -math.inf])
+@pytest.mark.parametrize(
+    "way", [lambda values: values, lambda values: values.astype(np.float32), list, pd.Series]
+)
+def test_an_infinite_number_is_no_class_and_nan_is_missing(rows, assert_refused, infinite, way):
+    y, p, g = rows
+    none, odd = y.astype(float), y.astype(float)
+    none[7], odd[7] = math.nan, infinite
+    mixed = odd.astype(object)
+    mixed[3] = None
+    runs = np.stack([p, p]).astype(float)
+    runs[1, 4] = infinite
+    assert evenhand.audit(way(none), p, g, replicates=0).subject.missing == 1
+    assert_refused(lambda: evenhand.audit(way(odd), p, g), f"label {infinite} in row 7", "NaN or None")
+    assert_refused(
+        lambda: evenhand.audit(p, way(odd), g), f"prediction {infinite} in row 7", "none is infinite"
+    )
+    assert_refused(lambda: evenhand.audit(mixed, p, g), f"label {infinite} in row 7")
+    assert_refused(lambda: evenhand.audit(y, runs, g), f"prediction {infinite} in place (1, 4)")
+    assert_refused(lambda: evenhand.compare(way(odd), {"a": p, "b": y}), f"label {infinite} in row 7")
+    assert_refused(lambda: evenhand.compare(y, {"a": p, "b": way(odd)}), f"prediction {infinite} in row 7")
+
+
 @pytest.mark.parametrize("empty", ["", "  "])
 @pytest.mark.parametrize("way", [np.asarray, lambda words: words.astype(object), pd.Series, pd.Categorical])
 def test_an_empty_text_is_an_unknown_group_and_no_label(rows, empty, way):

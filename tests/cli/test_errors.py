@@ -175,3 +175,24 @@ def test_a_mistake_of_ours_is_told_apart_and_ctrl_c_is_quiet(run, good, monkeypa
     monkeypatch.setattr("evenhand.tables.read_cells", fail(KeyboardInterrupt()))
     ran = run("audit", good, *AUDIT)
     assert (ran.code, ran.out, ran.err.strip()) == (130, "", "")
+
+
+@pytest.mark.parametrize("way", [lambda *_, **__: np.argmax([]), lambda *_, **__: np.zeros(0).reshape(3)])
+def test_what_numpy_says_of_our_arrays_is_no_mistake_of_the_user(run, good, monkeypatch, way):
+    monkeypatch.setattr("evenhand.tables.read_cells", way)
+    monkeypatch.setitem(way.__globals__, "__name__", "evenhand.stand_in")  # its frame is one of ours
+    ran = run("audit", good, *AUDIT)
+    assert (ran.code, ran.out) == (3, "")
+    assert ran.err.startswith("error: evenhand failed (ValueError: ")
+    assert ran.err.endswith("; --debug shows where\n")
+
+
+def test_what_functions_refuse_in_several_lines_is_a_mistake_of_the_user(run, good, monkeypatch):
+    from evenhand.evaluation.checks import checked_weights
+
+    monkeypatch.setattr("evenhand.tables.read_cells", lambda *_, **__: checked_weights([1, -1], 2))
+    assert_refused(run("audit", good, *AUDIT), "weight -1.0 in row 1")
+    monkeypatch.setattr("evenhand.tables.read_cells", lambda *_, **__: checked_weights([1, 2], 3))
+    assert_refused(run("audit", good, *AUDIT), "2 weights for 3 rows")
+    monkeypatch.setattr("evenhand.tables.read_cells", lambda *_, **__: float("x"))  # in a module of one's own
+    assert_refused(run("audit", good, *AUDIT), "could not convert string to float")

@@ -127,6 +127,42 @@ def test_every_layer_loses_its_share():
     assert sparsity(net).total.zero_weights == 0
 
 
+@pytest.mark.parametrize(
+    ("kind", "share", "net", "told"),
+    [
+        (
+            "filter",
+            0.1,
+            (4, 4),
+            "share=0.1 prunes nothing: it is none of the 4 filters of a layer; from share=0.125",
+        ),
+        ("filter", 0.03, (4, 7), "none of the 4 to 7 filters of a layer; from share=0.071429 on one goes"),
+        (
+            "magnitude",
+            0.001,
+            (4, 4),
+            "none of the 36 to 144 weights of a layer; from share=0.003473 on one goes",
+        ),
+        ("filter", None, (1, 1), "share=0.45 prunes nothing: .* a layer never loses its last one"),
+    ],
+)
+def test_a_share_that_is_no_filter_or_weight_of_any_layer_is_told(kind, share, net, told):
+    first, second = net
+    layers = nn.Conv2d(1, 4, 3), nn.Conv2d(4, first, 3), nn.Conv2d(first, second, 3)
+    module = nn.Sequential(*(layers if kind == "filter" else layers[:2]))
+    with pytest.warns(UserWarning, match=told) as caught:
+        small = evenhand.compress(module, kind, share)
+    assert caught[0].filename == __file__
+    assert (
+        sparsity(small).total.zero_weights
+        == sparsity(evenhand.compress(module, kind, 0)).total.zero_weights
+        == 0
+    )
+    if first > 1:
+        least = float(told.split("share=")[-1].split()[0])
+        assert sparsity(evenhand.compress(module, kind, least)).total.zero_weights > 0
+
+
 @DEPRECATED
 def test_weights_in_eight_bits_are_torchs():
     net, _ = net_and_inputs("convnet")
@@ -228,6 +264,29 @@ def test_files_of_another_kind_or_network_are_refused(tmp_path):
         evenhand.compress(nn.BatchNorm2d(2), "int8")
     with pytest.raises(InputError, match="bfloat16"):
         save_compressed(nn.Linear(2, 2).bfloat16(), tmp_path / "half.npz")
+
+
+def test_a_file_of_another_network_is_refused_with_the_first_tensor_that_differs(tmp_path):
+    def built(classes, more=()):
+        return nn.Sequential(nn.Linear(6, 4), nn.BatchNorm1d(4), nn.Linear(4, classes), *more)
+
+    file = save_compressed(evenhand.compress(built(1000), "magnitude"), tmp_path / "small.npz")
+    for other, told in (
+        (
+            built(10),
+            "'2.weight' has the shape (1000, 4) in the file and (10, 4) in the module; build the same one",
+        ),
+        (built(1000, [nn.PReLU()]), "the module's '3.weight' is not in the file"),
+        (nn.Sequential(nn.Linear(6, 4)), "the file's '1.weight' is not in the module"),
+    ):
+        with pytest.raises(InputError) as caught:
+            load_compressed(other, file)
+        assert f"small.npz is of another network than this Sequential: {told}" in str(caught.value)
+    eight = save_compressed(evenhand.compress(built(1000), "int8"), tmp_path / "eight.npz")
+    with pytest.raises(
+        InputError, match=r"'2\.bias' has the shape \(1000,\) in the file and \(10,\) in the module"
+    ):
+        load_compressed(built(10), eight)
 
 
 def test_nobody_is_told_to_delete_a_file_that_is_no_compressed_module(tmp_path):

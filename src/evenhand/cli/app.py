@@ -13,14 +13,14 @@ from evenhand.cli import audit, compare, data, demo, listing, messages, shift, s
 
 HELP = """Measure how predictions treat groups of people, and what mitigation changes about it.
 
-Exit codes: 0 all is well, 1 a gate failed, 2 something given was wrong."""
+Exit codes: 0 all is well, 1 a gate failed, 2 something given was wrong, 3 evenhand itself failed."""
 
 
 class Commands(TyperGroup):
     """The group of all commands; every error becomes one sentence on stderr."""
 
     def main(self, args: Sequence[str] | None = None, *_: Any, **extra: Any) -> Any:
-        """Run a command and exit: 0, 1 (a gate failed), 2 (wrong input), 130 (interrupted)."""
+        """Run a command and exit: 0, 1 (a gate failed), 2 (wrong input), 3 (ours), 130 (interrupted)."""
         given = list(sys.argv[1:] if args is None else args)
         extra |= {"prog_name": "evenhand", "standalone_mode": False}
         messages.prepare_streams()

@@ -67,7 +67,12 @@ GROUP_HELP = "Column of groups; repeat it to audit intersections (and each colum
 Group = Annotated[list[str], typer.Option("--group", metavar="COL", help=GROUP_HELP, rich_help_panel=COLUMNS)]
 OptionalGroup = Annotated[
     list[str] | None,
-    typer.Option("--group", metavar="COL", help="Column of groups, in BASE.", rich_help_panel=COLUMNS),
+    typer.Option(
+        "--group",
+        metavar="COL",
+        help="Column of groups, in BASE; an ALT that has it too must hold the same.",
+        rich_help_panel=COLUMNS,
+    ),
 ]
 Positive = Annotated[
     str | None,
@@ -148,7 +153,7 @@ FiguresOut = Annotated[
     typer.Option(
         "--figures",
         metavar="DIR",
-        help="Write the figures into a folder: SVG, and PNG with evenhand[png].",
+        help=r"Write the figures into a folder: SVG, and PNG with evenhand\[png].",  # no markup of rich
         rich_help_panel=OUTPUT,
     ),
 ]

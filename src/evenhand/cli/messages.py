@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from evenhand.cli.refusals import is_refusal
+
 WRONG_INPUT = 2
 OUR_MISTAKE = 3
 INTERRUPTED = 130
@@ -84,7 +86,7 @@ def _sentence(error: Exception) -> tuple[str, int]:
     if isinstance(error, OSError):
         where = f" {error.filename}" if error.filename else ""
         return f"the file{where} cannot be used: {error.strerror or error}", WRONG_INPUT
-    if isinstance(error, ValueError):  # InputError, and what the functions refuse
+    if isinstance(error, ValueError) and is_refusal(error):  # InputError, and what the functions refuse
         return str(error), WRONG_INPUT
     if isinstance(error, MemoryError):
         return "there is not enough memory for this; audit fewer groups or classes", WRONG_INPUT

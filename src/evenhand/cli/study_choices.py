@@ -129,7 +129,7 @@ Watch = Annotated[
 ReportOut = Annotated[
     Path | None, typer.Option("--out", metavar="FOLDER", help="Where it is written: DIR unless given.")
 ]
-Png = Annotated[bool, typer.Option("--png", help="Figures as PNG too; needs evenhand[png].")]
+Png = Annotated[bool, typer.Option("--png", help=r"Figures as PNG too; needs evenhand\[png].")]
 Format = Annotated[
     ReportFormat,
     typer.Option("--format", help="The page with its tables and figures; or Markdown, or JSON, on stdout."),

@@ -15,6 +15,7 @@ from evenhand.data.task import Scaling, Task
 from evenhand.errors import InputError
 from evenhand.evaluation.audit import Audit, assess
 from evenhand.evaluation.fitted_subject import predictions, subject_of_task, subject_of_tasks
+from evenhand.evaluation.option_names import refuse_unknown
 from evenhand.evaluation.options import Options
 from evenhand.levels import level_name
 from evenhand.train.trained import Trained, scores_of
@@ -102,6 +103,7 @@ class Fitted:
 
         Options are those of `evenhand.audit`.
         """
+        refuse_unknown(Fitted.audit, options)
         if not self.tasks:
             raise InputError("this fit was loaded without its task; its audit is in audit.json beside it")
         metrics, privileged = options.pop("metrics", None), options.pop("privileged", None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,12 +85,32 @@ def check_kinds(y: Array, p: Array) -> None:
         raise ValueError(
             "the predictions are not whole numbers: pass scores as scores=, and predicted classes here"
         )
+    _refuse_infinite(y, "label", "labels")
+    _refuse_infinite(p, "prediction", "predictions")
     texts = [array.dtype.kind in "US" or (array.dtype.kind == "O" and _holds_text(array)) for array in (y, p)]
     if texts[0] != texts[1]:
         kinds = ["text" if text else "numbers" for text in texts]
         raise ValueError(
             f"labels hold {kinds[0]} (like {_first(y)!r}) and predictions {kinds[1]} (like {_first(p)!r}): "
             "both must use the same classes"
+        )
+
+
+def _refuse_infinite(array: Array, one: str, all_of_them: str) -> None:
+    """An infinite number is whole, but of no class: it comes of a division or of a cast."""
+    if array.dtype.kind == "f":
+        infinite = np.isinf(array)
+    elif array.dtype.kind == "O":
+        flat = [isinstance(value, float | np.floating) and math.isinf(value) for value in array.flat]
+        infinite = np.array(flat, dtype=bool).reshape(array.shape)
+    else:
+        return
+    if infinite.any():
+        place = tuple(int(k) for k in np.argwhere(infinite)[0])
+        where = f"row {place[0]}" if len(place) == 1 else f"place {place}"
+        raise ValueError(
+            f"{one} {array[place]} in {where}: {all_of_them} are classes, and none is infinite; give what is "
+            "not known as NaN or None, which are counted as missing"
         )
 
 

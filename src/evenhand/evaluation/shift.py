@@ -19,6 +19,7 @@ from evenhand.data.shift_registry import Shift
 from evenhand.errors import InputError
 from evenhand.evaluation.audit import Audit, assess
 from evenhand.evaluation.fitted_subject import subject_of_task, subject_of_tasks
+from evenhand.evaluation.option_names import refuse_unknown
 from evenhand.evaluation.options import Options
 from evenhand.evaluation.shift_choices import METRICS, metrics_of, severities_of, shift_of, tasks_of
 from evenhand.evaluation.shift_measure import Bench
@@ -144,6 +145,7 @@ def audit_under_shift(
     >>> found.severities, list(found.curves)[:2], found.curves["acc"].points[0].severity
     ((0.0, 0.5), ['acc', 'tpr.gap'], 0.0)
     """
+    refuse_unknown(audit_under_shift, options)
     chosen = _options(metrics, confidence, options)
     if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
         raise InputError(f"draws must be a whole number of at least 1, not {draws!r}")

@@ -10,6 +10,7 @@ from typing import Any
 
 from evenhand.errors import InputError
 from evenhand.evaluation.fitted import Fitted
+from evenhand.evaluation.option_names import refuse_unknown
 from evenhand.evaluation.options import Options, chosen_metrics
 from evenhand.evaluation.tradeoff_rows import check_alike, guesses_of, row_reaches
 from evenhand.evaluation.tradeoff_values import Estimate, Moved, adjusted, estimate, frontier, moved
@@ -118,6 +119,7 @@ def tradeoff(
     >>> found.base, len(found.entries[0].numbers["tpr.gap"].values)
     ('erm', 2)
     """
+    refuse_unknown(tradeoff, options)
     chosen = Options(**options)
     chosen.check()
     if len(fits) < 2:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Iterable, Sequence
 from numbers import Real
 from typing import Any
@@ -56,9 +58,26 @@ def _compressed(
     if kind == "int8":
         return to_int8(copy, calibration)
     gone = 0.45 if share is None else float(share)
-    if kind == "filter":
-        return apply_masks(copy, filter_masks(copy, gone, layers))
-    return apply_masks(copy, magnitude_masks(copy, gone, frozen=True))
+    filters = kind == "filter"
+    masks = filter_masks(copy, gone, layers) if filters else magnitude_masks(copy, gone, frozen=True)
+    if gone and all(bool(mask.all()) for mask in masks.values()):
+        sizes = [mask.numel() for mask in masks.values()]
+        warnings.warn(_nothing_gone(gone, sizes, "filters" if filters else "weights"), stacklevel=4)
+    return apply_masks(copy, masks)
+
+
+def _nothing_gone(share: float, sizes: Sequence[int], what: str) -> str:
+    """What is said of a share that rounds to none in every layer: the copy would pass for a smaller module.
+
+    >>> _nothing_gone(0.1, [4, 3], "filters")
+    'share=0.1 prunes nothing: it is none of the 3 to 4 filters of a layer; from share=0.125 on one goes'
+    """
+    low, high = min(sizes), max(sizes)
+    held = f"{low} to {high}" if low < high else f"{high}"
+    # rounded up to the millionths in which shares are read (`smallest.exact`), so that the half is reached
+    least = math.ceil(0.5 / high * 1e6) / 1e6
+    advice = f"from share={least:g} on one goes" if high > 1 else "a layer never loses its last one"
+    return f"share={share:g} prunes nothing: it is none of the {held} {what} of a layer; {advice}"
 
 
 def _check_module(module: nn.Module) -> None:

@@ -37,7 +37,10 @@ class Model:
 
 @dataclass(frozen=True)
 class Aligned:
-    """One row for each row that all files have; label0, prediction0 are the base's, label1 .. the others'."""
+    """One row for each row that all files have; label0, prediction0 are the base's, label1 .. the others'.
+
+    group0, group1 .. are the base's too, group1.2 the second alternative's.
+    """
 
     frame: pl.DataFrame = field(repr=False)
     files: tuple[str, ...]
@@ -51,7 +54,14 @@ class Aligned:
         return self.frame["key"][int(line)]
 
     def refuse_difference(
-        self, place: int, part: str, name: str, base: Array, other: Array, names: Sequence[str]
+        self,
+        place: int,
+        part: str,
+        name: str,
+        base: Array,
+        other: Array,
+        names: Sequence[str],
+        advice: str = "",
     ) -> None:
         """The base's codes and another file's must be equal wherever both are known."""
         wrong = (base != other) & (base >= 0) & (other >= 0)
@@ -63,6 +73,7 @@ class Aligned:
             f"the {part} column '{name}' of {self.files[place]} differs from {self.files[0]} at {where} "
             f"({names[other[at]]!r}, not {names[base[at]]!r}); the files must hold the same rows"
             + ("" if self.keyed else " in the same order, or have a key column")
+            + advice
         )
 
 
@@ -107,8 +118,19 @@ def put_together(
 
 
 def numbered(model: Model, place: int) -> dict[str, str]:
-    """What the columns are called that every model has of its own."""
-    return {name: f"{name}{place}" for name in ("label", "prediction", "run") if name in model.table.columns}
+    """What the columns are called that every model has of its own, and the groups of an alternative."""
+    own = model.table.columns
+    names = group_names(own, place) if place else {}
+    return names | {name: f"{name}{place}" for name in ("label", "prediction", "run") if name in own}
+
+
+def group_names(names: Sequence[str], place: int) -> dict[str, str]:
+    """What the groups of an alternative are called beside the base's, which are those that are used.
+
+    >>> group_names(["label0", "group1"], 2)
+    {'group1': 'group1.2'}
+    """
+    return {name: f"{name}.{place}" for name in names if name.startswith("group")}
 
 
 def _other(model: Model, place: int) -> pl.DataFrame:

@@ -12,11 +12,12 @@ import polars as pl
 from evenhand.arrays import FloatArray, IntArray
 from evenhand.errors import InputError
 from evenhand.groups import Attribute
-from evenhand.tables.aligned import Aligned, Unmatched, by_row, read_model
+from evenhand.tables.aligned import Aligned, Model, Unmatched, by_row, read_model
 from evenhand.tables.coding import Coding, Column, code_classes, code_levels, with_positive
 from evenhand.tables.columns import Columns
 from evenhand.tables.keyed import by_key
 from evenhand.tables.run_rows import Codes, RunRows, complete_rows
+from evenhand.tables.same_groups import held_groups, refuse_other_groups
 from evenhand.tables.sources import model_name
 
 
@@ -54,9 +55,9 @@ def read_joined(
 ) -> Joined:
     """Join the files on the key column (and the run column, if any), or row by row where no key is named.
 
-    Labels must agree; groups and weights are those of the base file. Without a key, the first row of every
-    run is taken to be the same row, and so on. `names` are those of the models, the base first; without them
-    the files' names are taken.
+    Labels must agree, and groups where an alternative's file has them too; groups and weights are those of
+    the base file. Without a key, the first row of every run is taken to be the same row, and so on. `names`
+    are those of the models, the base first; without them the files' names are taken.
 
     >>> import tempfile
     >>> big, small = (Path(tempfile.mkdtemp(), name) for name in ("big.csv", "small.csv"))
@@ -68,10 +69,18 @@ def read_joined(
     files = [Path(base), *(Path(file) for file in alternatives)]
     models = _model_names(files, names)
     columns = replace(columns, score=columns.score if columns.prediction is None else ())
-    other = replace(columns, groups=(), weight=None)
-    tables = [read_model(file, other if place else columns, threshold) for place, file in enumerate(files)]
+    tables = [read_model(files[0], columns, threshold)]
+    tables += [_alternative(file, columns, threshold) for file in files[1:]]
     aligned = by_key(tables, columns) if columns.key is not None else by_row(tables)
     return _code(aligned, columns, models, positive)
+
+
+def _alternative(file: Path, columns: Columns, threshold: float) -> Model:
+    """An alternative's file, with the groups that it has under the names that they have in the base's."""
+    held = held_groups(file, columns)
+    model = read_model(file, replace(columns, groups=held, weight=None), threshold)
+    places = {f"group{own}": f"group{columns.groups.index(name)}" for own, name in enumerate(held)}
+    return replace(model, table=model.table.rename(places))
 
 
 def _model_names(files: Sequence[Path], names: Sequence[str] | None) -> tuple[str, ...]:
@@ -106,6 +115,7 @@ def _code(aligned: Aligned, columns: Columns, models: tuple[str, ...], positive:
         runs_left_out=aligned.runs_left_out,
     )
     _refuse_other_rows(joined, rows, columns)
+    refuse_other_groups(aligned, columns)
     return joined
 
 

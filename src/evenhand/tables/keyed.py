@@ -8,7 +8,7 @@ from dataclasses import replace
 import polars as pl
 
 from evenhand.errors import InputError
-from evenhand.tables.aligned import Aligned, Model, Unmatched, numbered, put_together
+from evenhand.tables.aligned import Aligned, Model, Unmatched, group_names, numbered, put_together
 from evenhand.tables.columns import Columns
 from evenhand.tables.values import RUNS_SHOWN, natural_order, shown
 
@@ -37,7 +37,8 @@ def _joined(
     for place, frame in enumerate(frames[1:], start=1):
         matched = frames[0].join(frame, on=on, how="semi").height
         unmatched.append(Unmatched(*((one.height - matched) // runs for one in (frames[0], frame))))
-        parts = (pl.col(f"{part}0").alias(f"{part}{place}") for part in ("label", "prediction"))
+        names = {f"{part}0": f"{part}{place}" for part in ("label", "prediction")}
+        parts = (pl.col(old).alias(new) for old, new in (names | group_names(frame.columns, place)).items())
         joined = joined.join(frame.select(*on, *parts), on=on, how="inner", maintain_order="left")
         if joined.height == 0:
             one, first = (each["key"][0] for each in (frame, frames[0]))

@@ -5,10 +5,12 @@ The module's code is not saved: whoever loads builds the module again, as it was
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import torch
-from torch import nn
+from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from evenhand.errors import InputError
 from evenhand.nets.int8 import Int8Weight, int8_layers
@@ -62,7 +64,23 @@ def load_compressed(module: nn.Module, path: str | Path) -> nn.Module:
     try:
         found.load_state_dict(tensors)
     except RuntimeError as error:
+        differs = _first_difference(tensors, found.state_dict()) or " ".join(str(error).split())
         raise InputError(
-            f"{path} is of another network than this {type(module).__name__}; build the same one"
+            f"{path} is of another network than this {type(module).__name__}: {differs}; build the same one"
         ) from error
     return found.eval()
+
+
+def _first_difference(held: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> str | None:
+    """Which tensor tells that file and module are of two networks: a head of other classes, one layer more.
+
+    >>> _first_difference({"0.weight": torch.zeros(4, 3)}, {"0.weight": torch.zeros(2, 3)})
+    "'0.weight' has the shape (4, 3) in the file and (2, 3) in the module"
+    """
+    for name, value in own.items():
+        if name not in held:
+            return f"the module's {name!r} is not in the file"
+        if not is_lazy(value) and value.shape != held[name].shape:
+            shapes = tuple(held[name].shape), tuple(value.shape)
+            return f"{name!r} has the shape {shapes[0]} in the file and {shapes[1]} in the module"
+    return next((f"the file's {name!r} is not in the module" for name in held if name not in own), None)
