@@ -10,14 +10,15 @@ from evenhand.report.claims_words import claims_by_verdict, many
 from evenhand.report.compression_names import PRINTED, at_level, where
 from evenhand.report.compression_paid import paid_sentence
 from evenhand.report.numbers import defined, number
+from evenhand.report.paper_warning import unless_small
 
 Json = Mapping[str, Any]
 RULE = (
     "A claim is split into parts that runs can decide: a difference of two methods seed by seed, its "
     "mean, and Student's interval in which methods and seeds are both draws (Satterthwaite's degrees of"
     " freedom); or a rank correlation, or a share of pairs, with a bootstrap interval over methods and "
-    "seeds (1,000 draws: the second decimal of its ends is not sure). The intervals of one claim hold together "
-    "at 95 % (Bonferroni). A claim holds if all its parts do, and does not if one does not. The rules were "
+    "seeds (1,000 draws: the second decimal of its ends is not sure). The intervals of one claim hold "
+    "together at 95 % (Bonferroni). A claim holds if all its parts do, and does not if one does not. The rules were "
     "written before any of these studies was run."
 )
 OWN_DATA = "cifar100-under"  # S2's
@@ -80,6 +81,7 @@ def opening(studies: Sequence[Json]) -> list[str]:
     return [f"{told} {data}" for told, data in zip(whole, each, strict=True)]
 
 
+@unless_small
 def sentences(study: Json) -> list[str]:
     """The findings of a study in a few sentences."""
     tally = Counter(found["verdict"] for found in study["findings"])
@@ -128,7 +130,7 @@ def begun_otherwise(study: Json) -> str:
 
 
 def anew_sentence(study: Json, problem: Json, level: str) -> list[str]:
-    """How many methods moved errors further than training anew does; nothing where that was done but once.
+    """How many methods moved errors further than training anew does; nothing where that cannot be known.
 
     >>> told = {"mean": 0.02, "p_holm": 0.5}, {"mean": 0.1, "p_holm": 0.01}
     >>> problem = {"name": "t / n", "anew": {"cev": {"mean": 0.1}, "sde": {"mean": 0.2}, "rows": [
@@ -137,9 +139,9 @@ def anew_sentence(study: Json, problem: Json, level: str) -> list[str]:
     'at 45 %: 0 of 1 method by CEV, 1 by SDE; less far: 0 by CEV, 0 by SDE.'
     """
     found = problem.get("anew")
-    if not found:
+    rows = at_level(found["rows"], level) if found else []
+    if not found or not any(defined(row[key]["p_holm"]) for row in rows for key in ("cev", "sde")):
         return []
-    rows = at_level(found["rows"], level)
     further, nearer = (
         [sum(_shown(row[key], sign) for row in rows) for key in ("cev", "sde")] for sign in (1, -1)
     )
