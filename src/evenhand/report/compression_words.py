@@ -18,8 +18,8 @@ RULE = (
     "mean, and Student's interval in which methods and seeds are both draws (Satterthwaite's degrees of"
     " freedom); or a rank correlation, or a share of pairs, with a bootstrap interval over methods and "
     "seeds (1,000 draws: the second decimal of its ends is not sure). The intervals of one claim hold "
-    "together at 95 % (Bonferroni). A claim holds if all its parts do, and does not if one does not. The rules were "
-    "written before any of these studies was run."
+    "together at 95 % (Bonferroni). A claim holds if all its parts do, and does not if one does not. The "
+    "rules were written before any of these studies was run."
 )
 OWN_DATA = "cifar100-under"  # S2's
 ALPHA = 0.05
