@@ -1,10 +1,10 @@
 """`python -m evenhand.evaluation.many_attributes DIR [DIR ...] [--page MD] [--out FOLDER] [--claims CSV]`.
 
 Without `--page`: paper.html, tables and figures of all studies given, in the first folder or where `--out`
-says. With it: the text between the markers of that page (`--help` names them; a new page is made with them),
+says. With it: the text between the markers of that page (`--help` names them; a new one is made with them),
 and the figures and tables that it links, in `--out` (a folder beside the page, of its name, unless given),
-with a study.json of each study; a folder that holds one can be given in place of a store. `--claims` fills the
-rows of a claims file, each from the study that the file names for it.
+with a study.json of each study; a folder that holds one can be given in place of a store. `--claims` fills
+the rows of a claims file, each from the study that the file names for it.
 """
 
 from __future__ import annotations
