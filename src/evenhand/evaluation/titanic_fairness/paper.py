@@ -29,8 +29,8 @@ RULE = (
     "A column shows unevenness of a model if the sexes, shuffled among the test rows, give a mean as far "
     "from 0 in at most 5 % of the shuffles (Holm over the eight columns of the model). Claim S2.9 holds if "
     "in every model some of FPED, FNED, DIMS and DIAMR show it and all of CEV and SDE do; it does not if "
-    "in most models one of the four shows it and none of CEV and SDE does. The other reading of FPED and FNED "
-    "decides nothing."
+    "in most models one of the four shows it and none of CEV and SDE does. The other reading of FPED and "
+    "FNED decides nothing."
 )
 
 
