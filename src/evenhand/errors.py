@@ -10,3 +10,7 @@ class InputError(ValueError):
     Traceback (most recent call last):
     evenhand.errors.InputError: there is no column 'sexx' in preds.csv; did you mean 'sex'?
     """
+
+
+class DamagedFileError(InputError):
+    """A file that belongs to a folder is missing there or cannot be read; what was made of it is outdated."""

@@ -258,6 +258,14 @@ def test_runs_are_counted_as_they_are_made(mine, small):
         assert number_of_runs(chosen) == len(expand(chosen))
 
 
+def test_models_that_are_the_same_in_small_are_counted_once():
+    """One of the zoo differs from another in epochs alone, and in small all have one epoch."""
+    study = read_study("model-selection")
+    assert (number_of_runs(study), number_of_runs(study.smoke)) == (60, 22)
+    assert len(expand(study.smoke)) == 22
+    assert "welve" not in study.title
+
+
 def test_the_outline_tells_what_will_run(run, mine):
     ran = run("study", "show", mine)
     assert ran.code == 0, ran.err

@@ -1,6 +1,7 @@
 """Compression studies: populations, exemplars, CEV and SDE of each seed, claims that hold and that do not."""
 
 import csv
+import re
 import runpy
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,7 +11,7 @@ import pytest
 from scipy.stats import spearmanr, ttest_1samp
 from scipy.stats import t as student
 
-from evenhand.errors import InputError
+from evenhand.errors import DamagedFileError, InputError
 from evenhand.evaluation.claims import read_claims
 from evenhand.evaluation.compression import CLAIMS, answers, compute, read_populations, together
 from evenhand.evaluation.compression.agreement import otherwise, rank_correlation, same_order
@@ -231,6 +232,18 @@ def test_what_is_missing_is_told():
     one = compute(world.planted(methods=("base", "pruning"), levels=(0.45,), seeds=2))
     with pytest.raises(InputError, match="given twice"):
         together([one, one])
+
+
+def test_a_file_of_predictions_that_is_gone_is_named(tmp_path):
+    small = world.planted(methods=("base", "pruning"), levels=(0.45,), seeds=2, without=("0003",))
+    small.folder = tmp_path
+    with pytest.raises(InputError, match="were not kept: put `predictions = true`"):
+        compute(small)
+    (tmp_path / "predictions").mkdir()
+    (tmp_path / "predictions" / "0000.parquet").touch()
+    gone = re.escape(str(tmp_path / "predictions" / "0003.parquet"))
+    with pytest.raises(DamagedFileError, match=rf"{gone} is missing: .*\(pruning, seed 1\); restore it"):
+        compute(small)
 
 
 def test_a_method_that_lacks_seeds_is_compared_where_it_has_them():

@@ -352,5 +352,6 @@ def test_from_runs_to_the_page(tmp_path, capsys):
     assert main([*given, "--claims", str(file)]) == 0, capsys.readouterr().err
     filled = {row["id"]: row["runs"] for row in read_claims(file)}
     assert (filled["S4.3"], filled["S4.4"]) == ("27", "27")
+    (tmp_path / "none.md").write_text("no comments", encoding="utf-8")
     assert main([*given[:2], str(tmp_path / "none.md")]) == 2
     assert "none.md needs the two lines" in capsys.readouterr().err

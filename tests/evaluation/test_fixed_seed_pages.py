@@ -305,7 +305,8 @@ def test_the_program_refuses_what_is_no_page_and_no_benchmark(small, tmp_path, c
     with pytest.raises(SystemExit):
         main([str(small)])
     assert "--page FILE, --html FILE, or both" in capsys.readouterr().err
-    assert main([str(small), "--page", str(tmp_path / "none.md")]) == 2
+    (tmp_path / "other.md").write_text("no comments", encoding="utf-8")
+    assert main([str(small), "--page", str(tmp_path / "other.md")]) == 2
     assert "fixed seed: begin" in capsys.readouterr().err
     wrong = tmp_path / "wrong.json"
     wrong.write_text("{}")

@@ -9,7 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 from evenhand.cli.app import app
+from evenhand.cli.study_end import finish
+from evenhand.cli.study_state import State
+from evenhand.errors import DamagedFileError, InputError
 from evenhand.evaluation.page_head import page_head
+from evenhand.evaluation.study import papers
 from evenhand.evaluation.study.papers import paper_of
 from evenhand.report import paper_page as made
 from evenhand.report.paper_files import write_paper
@@ -109,6 +113,44 @@ def test_a_paper_that_cannot_be_written_leaves_the_report_and_one_line(tmp_path)
     assert line.startswith("no page in the shape of the paper: ")
     assert (tmp_path / "report.html").is_file()
     assert not (tmp_path / "paper.html").exists()
+
+
+def fails(error):
+    def paper(store, folder, progress):
+        raise error
+
+    return lambda name, claims: paper
+
+
+@pytest.mark.parametrize("command", ["report", "run"])
+def test_a_damaged_file_leaves_the_report_no_old_page_and_another_exit_code(command, tmp_path, monkeypatch):
+    folder = run("model-selection-mine", tmp_path / "store")
+    monkeypatch.setattr(papers, "paper_of", fails(DamagedFileError("0007.parquet is missing")))
+    for name in ("paper.html", "paper.json"):
+        (folder / name).write_text("of before", "utf-8")
+    if command == "report":
+        found = CliRunner().invoke(app, ["study", "report", str(folder)])
+        assert found.exit_code == 2
+        assert "report written to" in found.output
+        told = " ".join(found.output.split())
+    else:
+        with pytest.raises(DamagedFileError) as raised:
+            finish(State("s", done=2, planned=2), folder, no_report=False, quiet=True, json=False)
+        told = str(raised.value)
+    lacking = "0007.parquet is missing (paper.html, paper.json of before removed)"
+    assert f"no page in the shape of the paper: {lacking}" in told
+    assert not (folder / "paper.html").exists()
+    assert (folder / "report.html").is_file()
+
+
+def test_a_page_that_no_run_can_make_removes_that_of_before_and_is_no_mistake(tmp_path, monkeypatch):
+    folder = run("model-selection-mine", tmp_path)
+    monkeypatch.setattr(papers, "paper_of", fails(InputError("nothing can be compared")))
+    (folder / "paper.html").write_text("of before", "utf-8")
+    found = CliRunner().invoke(app, ["study", "report", str(folder)])
+    assert found.exit_code == 0
+    assert "nothing can be compared (paper.html of before removed)" in " ".join(found.output.split())
+    assert not (folder / "paper.html").exists()
 
 
 def test_the_commands_write_the_page_beside_the_report(tmp_path):

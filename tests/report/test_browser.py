@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from evenhand.report import audit
+from evenhand.report import paper_page as made
 from evenhand.report.comparison import render as render_comparison
+from evenhand.report.study_tables import Table
 from evenhand.report.tradeoff import render as render_tradeoff
 
 CHROMIUM, DRIVER = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
@@ -195,3 +197,20 @@ def test_names_in_the_tradeoff_figure_cover_nothing(driver, tmp_path, tradeoff):
                     or other[3] <= one[1] + 2
                 )
                 assert apart, (one, other)
+
+
+def test_a_wide_table_of_a_papers_page_folds_its_heads_and_shows_that_there_is_more(driver, tmp_path):
+    heads = ("Subgroup", *(f"a number with a long name of its own {i}" for i in range(9)))
+    narrow = Table("narrow", heads, (("all", *["0.5"] * 9),))
+    wide = Table("wide", heads, (("all", *["0.5000 ± 0.1000 (0.4000 to"] * 9),))
+    parts = [*made.table(narrow), *made.table(wide)]
+    page = made.render(made.Head("k", "T", (), ()), [made.Section("one", "One", parts)])
+    opened(driver, tmp_path, page)
+    widths = driver.execute_script(
+        "return [...document.querySelectorAll('.scroll')].map(one => [one.scrollWidth, one.clientWidth, "
+        "getComputedStyle(one).backgroundImage])"
+    )
+    (own, room, _), (more, less, shadow) = widths
+    assert own <= room
+    assert more > less
+    assert shadow.count("linear-gradient") == 2

@@ -1,3 +1,4 @@
+import itertools
 import math
 import re
 from xml.etree import ElementTree
@@ -9,6 +10,7 @@ from evenhand.report.figures import Cloud, ForestRow, StripRow, ellipse, forest,
 from evenhand.report.figures.canvas import clip, text_width
 from evenhand.report.figures.cell_number import cell_number
 from evenhand.report.figures.panels import panels
+from evenhand.report.figures.point_names import placed
 from evenhand.report.figures.scale import nice_scale
 from evenhand.report.figures.scatter import symbol
 from evenhand.report.palette import DARK, FIGURE, LIGHT
@@ -89,6 +91,40 @@ def test_scatter_tells_series_apart_without_colour():
     triangles = [symbol(i, 0, 0, "").count(",") for i in range(32)]  # three corners or four
     assert len(set(zip(looks, triangles, strict=True))) == 32
     assert len(root.findall(f"{SVG}rect")) == 3 * 6
+
+
+def test_outlines_of_ten_series_are_told_apart_and_the_key_has_them_too():
+    clouds = [
+        Cloud(f"m{i}", tuple((str(j), 0.1 * i + 0.01 * j, 0.2 * j * j) for j in range(5))) for i in range(10)
+    ]
+    root = parsed(scatter(clouds, title="t", x_axis="x", y_axis="y"))
+    rings = [one for one in root.findall(f"{SVG}polygon") if one.get("fill-opacity") == "0.07"]
+    looks = [(one.get("stroke"), one.get("stroke-dasharray")) for one in rings]
+    assert len(set(looks)) == len(looks) == 10
+    key = [one for one in root.findall(f"{SVG}line") if one.get("class").startswith("o")]
+    assert [(one.get("stroke"), one.get("stroke-dasharray")) for one in key] == looks
+
+
+def test_names_of_points_do_not_cover_each_other():
+    """Thirty clouds whose farthest points lie on one spot: more names than there is room for."""
+    clouds = [Cloud(f"m{i}", ((f"class {i}", 0.5, 0.5), ("near", 0.0, 0.01 * i))) for i in range(30)]
+    root = parsed(
+        scatter([*clouds, Cloud("far", (("corner", 1.0, 1.0),))], title="t", x_axis="x", y_axis="y")
+    )
+    names = [one for one in root.findall(f"{SVG}text") if (one.text or "").startswith("class")]
+    boxes = [(float(one.get("x")), float(one.get("y")), text_width(one.text, 11)) for one in names]
+    assert 3 <= len(boxes) < 30
+    for (x, y, wide), (left, low, _) in itertools.permutations(boxes, 2):
+        assert not (0 <= left - x < wide and abs(y - low) < 11)
+
+
+def test_a_name_stands_where_it_covers_no_mark():
+    frame = (0.0, 0.0, 200.0, 200.0)
+    ((_, free),) = placed([("abc", (50.0, 50.0))], [(50.0, 50.0)], frame)
+    assert free[0] == 58.0  # right of its point
+    ((_, other),) = placed([("abc", (50.0, 50.0))], [(50.0, 50.0), (65.0, 40.0)], frame)
+    assert other[2] == 42.0  # left of it, where nothing stands
+    assert placed([("abc", (50.0, 50.0))], [], (48.0, 48.0, 52.0, 52.0)) == []
 
 
 def test_heatmap_colours_and_labels():

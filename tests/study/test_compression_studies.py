@@ -118,8 +118,13 @@ def test_a_study_keeps_its_predictions_and_its_page_is_written(folder, tmp_path,
 
 
 def test_a_wrong_page_is_told_and_a_small_study_answers_no_claim(folder, tmp_path, capsys):
-    assert main([str(folder), "--page", str(tmp_path / "none.md")]) == 2
+    (tmp_path / "other.md").write_text("no comments", encoding="utf-8")
+    assert main([str(folder), "--page", str(tmp_path / "other.md")]) == 2
     assert "compression: begin" in capsys.readouterr().err
+    made = tmp_path / "made" / "page.md"
+    assert main([str(folder), "--page", str(made)]) == 0
+    assert made.read_text("utf-8").startswith("<!-- compression: begin -->")
+    assert "written: " in capsys.readouterr().err
     claims = Path(__file__).parents[2] / "docs" / "claims.csv"
     small = tmp_path / "small"
     study = Study("compression-tiny", tasks=(TaskSpec("titanic"),), methods=(MethodSpec("erm", "erm"),),

@@ -14,6 +14,7 @@ from evenhand.cli.live_study import failure_words
 from evenhand.cli.study_folder import reading
 from evenhand.cli.study_report import summary_of, write_paper
 from evenhand.cli.study_state import State
+from evenhand.errors import DamagedFileError
 
 
 def stopped(state: State, folder: Path, quiet: bool) -> None:
@@ -24,8 +25,8 @@ def stopped(state: State, folder: Path, quiet: bool) -> None:
 
 
 def finish(state: State, folder: Path, *, no_report: bool, quiet: bool, json: bool) -> None:
-    """Write the report, print what came out of it, and leave with 1 if runs failed."""
-    body, page, lines = (None, None, []) if no_report else _reported(folder)
+    """Write the report, print what came out of it; leave with 1 if runs failed, 2 if a file is damaged."""
+    body, page, lines, damage = (None, None, [], None) if no_report else _reported(folder)
     if json:
         leaders = body["leaders"] if body else None
         print_json({"folder": str(folder), "report": page, **state.to_dict(), "leaders": leaders})
@@ -38,24 +39,34 @@ def finish(state: State, folder: Path, *, no_report: bool, quiet: bool, json: bo
         told = f"{state.failed:,} of {state.planned:,} runs failed: {failure_words(state.failures)}"
         print(f"{told}; --retry-failed tries them again", file=sys.stderr)
         raise typer.Exit(1)
+    if damage is not None:
+        raise damage
 
 
-def _reported(folder: Path) -> tuple[dict[str, Any] | None, str | None, list[str]]:
-    """The study's dictionary, where its page is, and what to say; a bare machine trains but draws no page."""
+Reported = tuple[dict[str, Any] | None, str | None, list[str], DamagedFileError | None]
+
+
+def _reported(folder: Path) -> Reported:
+    """The study's dictionary, where its page is, what to say, and which file it lacks, if any.
+
+    A bare machine trains but draws no page.
+    """
     elsewhere = f"'evenhand study report {folder}' writes it, here or wherever the folder is copied to"
     try:
         with reading(folder) as store:
             body = summary_of(store)
     except ImportError as error:
-        return None, None, [f"no report yet: {error.name} is not installed here; {elsewhere}"]
+        return None, None, [f"no report yet: {error.name} is not installed here; {elsewhere}"], None
     try:
         from evenhand.report.study_files import write_study_report
 
         page = str(write_study_report(body, folder)[0])
-        paper = write_paper(body, folder, folder)
+        told = [f"report written to {page}"]
+        return body, page, [*told, *write_paper(body, folder, folder)], None
     except ImportError as error:
-        return body, None, [f"no page yet: {error.name} is not installed here; {elsewhere}"]
-    return body, page, [f"report written to {page}", *paper]
+        return body, None, [f"no page yet: {error.name} is not installed here; {elsewhere}"], None
+    except DamagedFileError as error:
+        return body, page, told, error
 
 
 def _print_summary(body: dict[str, Any] | None, lines: list[str]) -> None:

@@ -40,7 +40,7 @@ def check_folder(folder: Path) -> None:
     if (folder / REPLAY).is_file():
         raise InputError(f"{folder} holds a replay of published runs, which has none of its own to look at")
     if (folder / PROGRAM).is_file():
-        raise InputError(f"{folder} holds a study that is a program; its page is {folder / 'report.md'}")
+        raise InputError(f"{folder} holds a study that is a program; its page is {folder / 'paper.html'}")
     what = "is not the folder of a study" if folder.is_dir() else "is not there"
     raise InputError(f"{folder} {what}{_nearby(folder)}")
 

@@ -62,16 +62,25 @@ def number_of_runs(study: Study) -> int:
 
 
 def runs_of_task(study: Study, task: TaskSpec) -> int:
-    """The runs on one task; without a network of its own it has the usual one."""
+    """The runs on one task; without a network of its own it has the usual one. Equal ones are made once."""
     groupings = [grouping.name for grouping in study.groupings if for_task(grouping, task)]
-    runs = sum(
-        number_of_settings(method, most_settings(study))
-        * _number_of_nets(study, task, method.name)
+    runs = {
+        _trained_as(method, net): number_of_settings(method, most_settings(study))
         * _number_of_groupings(method, groupings)
         for method in study.methods
         if for_task(method, task)
-    )
-    return runs * len(study.seeds) * (study.repeats or 1)
+        for net in _nets_of(study, task, method.name)
+    }
+    return sum(runs.values()) * len(study.seeds) * (study.repeats or 1)
+
+
+def _trained_as(method: MethodSpec, net: NetEntry | None) -> str:
+    """What tells one training from another, whatever method and network are called.
+
+    In small, methods that differ in epochs alone are one.
+    """
+    own = (method.key, method.fields, method.recipe, method.draws, method.groupings, method.once)
+    return repr((own, net and (net.net, net.options)))
 
 
 def _number_of_groupings(method: MethodSpec, groupings: Sequence[str]) -> int:
@@ -79,9 +88,9 @@ def _number_of_groupings(method: MethodSpec, groupings: Sequence[str]) -> int:
     return min(len(own), 1) if method.once else len(own)
 
 
-def _number_of_nets(study: Study, task: TaskSpec, method: str) -> int:
-    own = sum(for_task(net, task) and net.is_for(method) for net in study.nets)
-    return own if study.nets else 1
+def _nets_of(study: Study, task: TaskSpec, method: str) -> list[NetEntry] | list[None]:
+    """The networks that a method is trained with on a task; None for the usual one."""
+    return [net for net in study.nets if for_task(net, task) and net.is_for(method)] if study.nets else [None]
 
 
 def outline(study: Study) -> Iterator[tuple[str, list[str]]]:

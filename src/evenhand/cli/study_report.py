@@ -12,7 +12,7 @@ from evenhand.cli.choices import Debug
 from evenhand.cli.outputs import as_json
 from evenhand.cli.study_folder import reading
 from evenhand.cli.study_replay import report_replay
-from evenhand.errors import InputError
+from evenhand.errors import DamagedFileError, InputError
 
 if TYPE_CHECKING:
     from evenhand.study.store import Store
@@ -38,8 +38,12 @@ def report(
     if form != given.ReportFormat.html and out is None:
         sys.stdout.write(_text(body, form))
         return
-    lines = write(body, out or folder, png, form)  # before the paper's page, which may be impossible
-    lines += write_paper(body, folder, out or folder) if form == given.ReportFormat.html else []
+    _say(write(body, out or folder, png, form))  # before the paper's page, which may be impossible
+    if form == given.ReportFormat.html:
+        _say(write_paper(body, folder, out or folder))
+
+
+def _say(lines: list[str]) -> None:
     for told in lines:
         messages.console().print(told, markup=False, soft_wrap=True)
 
@@ -64,7 +68,10 @@ def summary_of(store: Store) -> dict[str, Any]:
 
 
 def write_paper(body: dict[str, Any], folder: Path, out: Path) -> list[str]:
-    """Write the page in the shape of the paper that a study is taken from, if it has one; what to say."""
+    """Write the page in the shape of the paper that a study is taken from, if it has one; what to say.
+
+    Where it cannot be written none is left from before; `DamagedFileError` where a file of the study is why.
+    """
     from evenhand.evaluation.study.papers import PAGE, paper_of
 
     paper = paper_of(str(body["name"]), (body.get("spec") or {}).get("claims") or ())
@@ -74,8 +81,19 @@ def write_paper(body: dict[str, Any], folder: Path, out: Path) -> list[str]:
         with reading(folder) as store, messages.progress() as tell:
             paper(store, out, tell)
     except InputError as error:  # the report that all studies have is there all the same
-        return [f"no page in the shape of the paper: {error}"]
+        told = f"no page in the shape of the paper: {error}{_without_old(out / PAGE)}"
+        if isinstance(error, DamagedFileError):
+            raise DamagedFileError(told) from error
+        return [told]
     return [f"in the shape of the paper: {out / PAGE}"]
+
+
+def _without_old(page: Path) -> str:
+    """Remove the page of before with its numbers, which no longer say what the report beside them does."""
+    old = [path for path in (page, page.with_suffix(".json")) if path.exists()]
+    for path in old:
+        path.unlink()
+    return f" ({', '.join(path.name for path in old)} of before removed)" if old else ""
 
 
 def write(body: dict[str, Any], folder: Path, png: bool, form: given.ReportFormat) -> list[str]:

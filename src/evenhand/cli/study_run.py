@@ -54,7 +54,7 @@ def run(
     """
     _check_backend(backend, address)
     study = study_file.read(name)
-    if smoke:
+    if smoke and study.kind != study_program.PROGRAM:
         study_file.smoke_of(study)  # that there is one is seen to before a folder is made
     folder = out if out is not None else RUNS / f"{study.name}{'-smoke' if smoke else ''}"
     _check_out(folder, study.name, smoke)
@@ -63,8 +63,8 @@ def run(
         study_replay.run_replay(study, folder, quiet=quiet, json=json)
         return
     if study.kind == study_program.PROGRAM:
-        study_program.refuse(study.name, add=add, reuse=reuse, only=only, limit=limit, smoke=smoke or None)
-        study_program.run_program(study, folder, quiet=quiet, json=json)
+        study_program.refuse(study.name, add=add, reuse=reuse, only=only, limit=limit)
+        study_program.run_program(study, folder, quiet=quiet, json=json, small=smoke)
         return
     from evenhand.study.driver import Options
 

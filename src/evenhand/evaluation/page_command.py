@@ -12,9 +12,11 @@ from typing import Any
 from evenhand.errors import InputError
 from evenhand.evaluation.claims import read_claims, refuse_small, update
 from evenhand.evaluation.page_refused import naming_the_study
+from evenhand.report.marked_page import page_help, ready
 from evenhand.study.results import RESULTS
 from evenhand.study.store import Store
 
+MARKED = "numbers"  # what the comments of all these pages are called
 Compute = Callable[[Store], Mapping[str, Any]]
 Write = Callable[[Mapping[str, Any], Path, Path], None]
 Answers = Callable[[Mapping[str, Any]], Mapping[str, Mapping[str, str]]]
@@ -36,13 +38,14 @@ def run(
     """
     parser = argparse.ArgumentParser(prog=f"python -m {program}", description=about)
     parser.add_argument("folder", type=Path, help="folder of the study: it holds study.sqlite")
-    parser.add_argument("--page", type=Path, required=True, help="Markdown file that holds the two comments")
+    parser.add_argument("--page", type=Path, required=True, help=page_help(MARKED))
     parser.add_argument("--results", type=Path, default=RESULTS / name, help="folder of figures and tables")
     parser.add_argument("--json", type=Path, help="file for all numbers")
     if answers:
         parser.add_argument("--claims", help="claims file whose rows are filled from the runs")
     chosen = parser.parse_args(arguments)
     try:
+        ready(chosen.page, MARKED)  # before the work
         with Store.open(chosen.folder, readonly=True) as store:
             if answers and chosen.claims:
                 refuse_small(store.study())

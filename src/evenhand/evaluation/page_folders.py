@@ -12,6 +12,7 @@ from evenhand.errors import InputError
 from evenhand.evaluation import published_study
 from evenhand.evaluation.claims import refuse_small
 from evenhand.evaluation.page_refused import naming_the_study
+from evenhand.report.marked_page import page_help
 from evenhand.study.store import Store
 from evenhand.study.store_open import FILE as STORE
 
@@ -21,11 +22,11 @@ Inside = Callable[[Body, Body], str]  # (all studies, one of them) -> its folder
 FOLDERS = "folders of studies: each holds study.sqlite, or the study.json that --page published"
 
 
-def page_parser(program: str) -> argparse.ArgumentParser:
+def page_parser(program: str, marked: str) -> argparse.ArgumentParser:
     """The arguments of a program that writes what studies say into a page, one file of HTML, or both."""
     parser = argparse.ArgumentParser(prog=f"python -m {program}")
     parser.add_argument("folders", type=Path, nargs="+", help=FOLDERS)
-    parser.add_argument("--page", type=Path, help="Markdown page with the two markers")
+    parser.add_argument("--page", type=Path, help=page_help(marked))
     parser.add_argument("--out", type=Path, help="folder for tables, figures and pictures")
     parser.add_argument("--html", type=Path, help="file for everything as one page, pictures inside")
     parser.add_argument("--claims", help="claims file whose rows are filled from the runs")

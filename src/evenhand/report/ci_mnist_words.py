@@ -9,11 +9,13 @@ from typing import Any
 from evenhand.report.ci_mnist_body import Cells, model_names
 from evenhand.report.claims_words import claims_by_verdict
 from evenhand.report.numbers import UNDEFINED, interval, number
+from evenhand.report.paper_warning import unless_small
 
 Json = Mapping[str, Any]
 SIGNED = ("difference",)
 
 
+@unless_small
 def sentences(body: Json) -> list[str]:
     """The findings in a few sentences."""
     tally = Counter(found["verdict"] for found in body["findings"])

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-VERDICTS = {"holds": "Holds", "does not": "Does not hold", "cannot tell": "Cannot be told"}
+from evenhand.report.paper_warning import NOT_JUDGED
+
+VERDICTS = {"holds": "Holds", "does not": "Does not hold", "cannot tell": "Cannot be told",
+            NOT_JUDGED: "Not judged"}  # fmt: skip
 
 
 def claims_by_verdict(body: Mapping[str, Any]) -> str:

@@ -20,7 +20,7 @@ from evenhand.report.compression_tables import (
     table_1,
 )
 from evenhand.report.compression_words import HOW, RULE, begun_otherwise, opening, sentences
-from evenhand.report.paper_page import emphasised
+from evenhand.report.emphasis import emphasised
 from evenhand.report.paper_page import told_table as told
 from evenhand.report.paper_warning import warned
 

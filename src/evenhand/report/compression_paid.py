@@ -47,7 +47,8 @@ def page_tables(study: Json, problem: Json, level: str) -> list[Table]:
     classes = [(one["name"], *_payment(one)) for one in _listed(shown[0]["classes"])]
     every = [(row["grouping"], one) for row in shown for one in _listed(row["groups"])]
     groups = [(by, one["name"], *_payment(one)) for by, one in every]
-    within = [(by, one["name"], one["n"], *_pairs(one)) for by, one in every]
+    known = any(defined(one[key]["value"]) for _, one in every for key in ("cev", "sde"))
+    within = [(by, one["name"], one["n"], *_pairs(one)) for by, one in every] if known else []
     found = [
         Table(f"{TITLES['classes']}{of}", (WHOM["classes"], *HEADS), tuple(classes)),
         Table(f"{TITLES['groups']}{of}", ("By", WHOM["groups"], *HEADS), tuple(groups)),

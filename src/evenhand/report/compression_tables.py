@@ -165,12 +165,13 @@ def noise_table(study: Json) -> Table:
 
 
 def anew_table(study: Json) -> Table:
-    """How much further each method moved errors between classes than training the base anew does."""
+    """How much further each method moved errors between classes than training the base anew, where known."""
     rows = [
         (where(study, problem, level).removeprefix(" at "), _named(row),
          *(cell for key in ANEW for cell in _more(row[key])))
         for problem, found in trained_anew(study)
         for level in problem["levels"] for row in at_level(found["rows"], level)
+        if any(defined(row[key]["mean"]) for key in ANEW)
     ]  # fmt: skip
     heads = (f"{name}{told}" for name in ANEW.values() for told in (" beyond anew", ": Holm's p"))
     return Table("Beside training anew", ("Level", "Method", *heads), tuple(rows), ANEW_IS)

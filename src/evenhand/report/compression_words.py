@@ -10,6 +10,7 @@ from evenhand.report.claims_words import claims_by_verdict, many
 from evenhand.report.compression_names import PRINTED, at_level, where
 from evenhand.report.compression_paid import paid_sentence
 from evenhand.report.numbers import defined, number
+from evenhand.report.paper_warning import unless_small
 
 Json = Mapping[str, Any]
 RULE = (
@@ -80,6 +81,7 @@ def opening(studies: Sequence[Json]) -> list[str]:
     return [f"{told} {data}" for told, data in zip(whole, each, strict=True)]
 
 
+@unless_small
 def sentences(study: Json) -> list[str]:
     """The findings of a study in a few sentences."""
     tally = Counter(found["verdict"] for found in study["findings"])
@@ -128,7 +130,7 @@ def begun_otherwise(study: Json) -> str:
 
 
 def anew_sentence(study: Json, problem: Json, level: str) -> list[str]:
-    """How many methods moved errors further than training anew does; nothing where that was done but once.
+    """How many methods moved errors further than training anew does; nothing where that cannot be known.
 
     >>> told = {"mean": 0.02, "p_holm": 0.5}, {"mean": 0.1, "p_holm": 0.01}
     >>> problem = {"name": "t / n", "anew": {"cev": {"mean": 0.1}, "sde": {"mean": 0.2}, "rows": [
@@ -137,9 +139,9 @@ def anew_sentence(study: Json, problem: Json, level: str) -> list[str]:
     'at 45 %: 0 of 1 method by CEV, 1 by SDE; less far: 0 by CEV, 0 by SDE.'
     """
     found = problem.get("anew")
-    if not found:
+    rows = at_level(found["rows"], level) if found else []
+    if not found or not any(defined(row[key]["p_holm"]) for row in rows for key in ("cev", "sde")):
         return []
-    rows = at_level(found["rows"], level)
     further, nearer = (
         [sum(_shown(row[key], sign) for row in rows) for key in ("cev", "sde")] for sign in (1, -1)
     )

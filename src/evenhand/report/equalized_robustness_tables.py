@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evenhand.report.numbers import UNDEFINED, interval, number, probability
+from evenhand.report.paper_warning import NOT_JUDGED
 from evenhand.report.spread_table import spread_table
 from evenhand.report.study_tables import Cell, Table
 
@@ -113,11 +114,22 @@ def checks_table(body: Json) -> Table:
     rows = [
         (check["words"], _effect(check, check["effect"]), _interval(check), check["n"],
          probability(check["p"]) if check["p"] is not None else UNDEFINED, check["rule"],
-         "not run" if check["met"] is None else "reached" if check["met"] else "missed")
+         _reached(check["met"]))
         for check in body["checks"]
     ]  # fmt: skip
     heads = ("Target", "Effect", "95 % interval", "Splits", "p", "Wanted", "")
     return Table("Targets", heads, tuple(rows), "A target is judged by the mean over splits.")
+
+
+def _reached(met: bool | str | None) -> str:
+    """Whether a target is reached, in a word.
+
+    >>> _reached(True), _reached(None), _reached(NOT_JUDGED)
+    ('reached', 'not run', 'not judged')
+    """
+    if met == NOT_JUDGED:
+        return NOT_JUDGED
+    return "not run" if met is None else "reached" if met else "missed"
 
 
 def claims_table(findings: Sequence[Json]) -> Table:

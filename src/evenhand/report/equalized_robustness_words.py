@@ -8,6 +8,7 @@ from typing import Any
 
 from evenhand.report.claims_words import claims_by_verdict
 from evenhand.report.numbers import number
+from evenhand.report.paper_warning import unless_small
 
 Json = Mapping[str, Any]
 
@@ -27,6 +28,7 @@ def unfinished(body: Json) -> str:
     return "Not everything was run: what is missing is shown as a dash, and what follows may change."
 
 
+@unless_small
 def sentences(body: Json) -> list[str]:
     """The findings in a few sentences."""
     told = [_claims(body), claims_by_verdict(body), _targets(body), _moved(body), _near(body), _adult(body)]

@@ -9,6 +9,7 @@ from evenhand.report.fixed_seed_brief import in_brief
 from evenhand.report.fixed_seed_origin import origin_sentence
 from evenhand.report.fixed_seed_sets import sets_of
 from evenhand.report.fixed_seed_words import sentences, state
+from evenhand.report.paper_warning import UNJUDGED
 from evenhand.report.study_tables import Table
 
 Json = Mapping[str, Any]
@@ -44,6 +45,8 @@ def about(body: Json) -> list[str]:
 
 def findings(body: Json) -> list[str]:
     """What the sets of a study show, each under its name if it has several; of several studies in brief."""
+    if any(study["small"] for study in body["studies"]):
+        return [UNJUDGED]
     if len(body["studies"]) > 1:
         return in_brief(body)
     found = []

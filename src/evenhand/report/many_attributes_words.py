@@ -9,6 +9,7 @@ from typing import Any
 from evenhand.report.claims_words import claims_by_verdict, many
 from evenhand.report.many_attributes_names import SLOTS
 from evenhand.report.numbers import number
+from evenhand.report.paper_warning import unless_small
 
 Json = Mapping[str, Any]
 RULE = (
@@ -55,6 +56,7 @@ def unfinished(study: Json) -> str:
     return f"Not everything of {study['name']} was run, and what follows may change: {lacking}."
 
 
+@unless_small
 def sentences(study: Json) -> list[str]:
     """The findings of a study in a few sentences."""
     return [

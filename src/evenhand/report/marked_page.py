@@ -17,15 +17,42 @@ def marks_of(name: str) -> tuple[str, str]:
     return f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
 
 
-def filled(page: Path, name: str, text: str) -> str:
-    """The whole page with this text between its two comments; `InputError` where they are not there."""
+def page_help(name: str) -> str:
+    """What a program says of the option that names such a page."""
     begin, end = marks_of(name)
-    old = page.read_text(encoding="utf-8") if page.is_file() else ""
+    return f"Markdown page with the lines {begin} and {end}, to be written between them, or a new file"
+
+
+def filled(page: Path, name: str, text: str) -> str:
+    """The whole page with this text between its two comments; `InputError` where they are not there.
+
+    A page that is not there yet is the two comments with the text between them.
+    """
+    begin, end = marks_of(name)
+    old = _marked(page, name)
+    return f"{old[: old.index(begin)]}{begin}\n{text}{old[old.index(end) :]}"
+
+
+def ready(page: Path | None, name: str) -> None:
+    """Refuse a page that lacks the two comments before anything is computed for it."""
+    if page is not None:
+        _marked(page, name)
+
+
+def _marked(page: Path, name: str) -> str:
+    """What the page says, or will have said, with its two comments."""
+    begin, end = marks_of(name)
+    if page.is_dir():
+        raise InputError(f"{page} is a folder; name a Markdown file")
+    if not page.exists():
+        return f"{begin}\n{end}\n"
+    old = page.read_text(encoding="utf-8")
     if old.count(begin) != 1 or old.count(end) != 1 or old.index(begin) > old.index(end):
         raise InputError(
-            f"{page} needs the two lines {begin} and {end}, once each, to be written between them"
+            f"{page} needs the two lines {begin} and {end}, once each, to be written between them: add them "
+            "where that shall stand"
         )
-    return f"{old[: old.index(begin)]}{begin}\n{text}{old[old.index(end) :]}"
+    return old
 
 
 def link(path: Path, page: Path) -> str:

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from evenhand.report import palette
 from evenhand.report.definitions import define
+from evenhand.report.emphasis import emphasised
 from evenhand.report.numbers import count, defined, interval, number, p_value, percent, probability
 
 METHOD = ("confidence", "resampling", "replicates", "seed", "min_count", "convention", "scores", "created")
@@ -73,7 +74,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters.update(
         number=number, interval=interval, count=count, percent=percent, p_value=p_value,
-        probability=probability, svg=Markup
+        probability=probability, svg=Markup, emphasised=emphasised
     )  # fmt: skip
     environment.tests["known"] = defined
     environment.globals["define"] = define

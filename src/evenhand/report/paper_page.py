@@ -5,14 +5,12 @@ What a Markdown page is made of (tables, sentences, functions that draw) becomes
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from markupsafe import Markup, escape
-
 from evenhand.report import page
+from evenhand.report.emphasis import emphasised
 from evenhand.report.figures.canvas import both_widths
 from evenhand.report.paper_warning import warned
 from evenhand.report.study_table_files import numeric_columns, shown
@@ -123,13 +121,3 @@ def told_table(table: Table) -> dict[str, Any]:
     rows = [[shown(cell) for cell in row] for row in table.rows]
     return {"title": table.title, "heads": list(zip(table.heads, numeric, strict=True)), "rows": rows,
             "numeric": numeric, "note": table.note}  # fmt: skip
-
-
-def emphasised(text: str) -> Markup:
-    """A sentence whose two signs of emphasis are shown as such; everything else is escaped.
-
-    >>> print(emphasised("**no replication**: `a < b`"))
-    <strong>no replication</strong>: <code>a &lt; b</code>
-    """
-    strong = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", str(escape(text)))
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", strong))

@@ -1,12 +1,16 @@
-"""What must be known before the page of a study is read: that runs are missing, or that they are small."""
+"""What must be known before the page of a study is read: runs are missing, or small and judge nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from typing import Any
 
 Json = Mapping[str, Any]
 SMALL = "These are runs in small: they show that it runs, and tell nothing."
+NOT_JUDGED = "not judged"  # in the place of a verdict
+UNJUDGED = "These are runs in small: no claim of the paper is judged by them, and no question is answered."
+Told = Callable[[Json], list[str]]
 
 
 def unfinished(study: Json) -> str:
@@ -28,3 +32,18 @@ def warned(studies: Sequence[Json]) -> str:
     """
     small = SMALL if any(study["small"] for study in studies) else ""
     return " ".join(filter(None, [*(unfinished(study) for study in studies), small]))
+
+
+def unless_small(tell: Told) -> Told:
+    """What tells the findings of a study, which of runs in small tells that there are none.
+
+    >>> said = unless_small(lambda study: ["It holds."])
+    >>> said({"small": False}), said({"small": True}) == [UNJUDGED]
+    (['It holds.'], True)
+    """
+
+    @wraps(tell)
+    def told(study: Json) -> list[str]:
+        return [UNJUDGED] if study.get("small") else tell(study)
+
+    return told

@@ -8,11 +8,13 @@ from typing import Any
 
 from evenhand.report.claims_words import many
 from evenhand.report.numbers import UNDEFINED, interval, number, percent
+from evenhand.report.paper_warning import NOT_JUDGED, unless_small
 
 Json = Mapping[str, Any]
-VERDICTS = ("as in public", "not as in public", "cannot tell")
+VERDICTS = ("as in public", "not as in public", "cannot tell", NOT_JUDGED)
 
 
+@unless_small
 def sentences(body: Json) -> list[str]:
     """The findings: how near, in what order, and what else was looked at."""
     told = [_near(body), _size(body), _order(body), *sanity(body), _variants(body), _groups(body)]

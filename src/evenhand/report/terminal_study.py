@@ -61,6 +61,8 @@ def _chosen(body: Json) -> list[str]:
         return []
     if selection.get("oracle"):
         return ["settings chosen on the test rows (oracle)"]
+    if (body.get("budget") or {}).get("levels"):
+        return [f"one level of {body['budget']['levels']} each, chosen on {selection['part']}"]
     each = " for each metric" if selection.get("rule") == "best-per-metric" else ""
     return [f"settings chosen{each} on {selection['part']}"]
 

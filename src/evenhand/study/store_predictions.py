@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from evenhand.arrays import Array, as_array
-from evenhand.errors import InputError
+from evenhand.errors import DamagedFileError, InputError
 from evenhand.study.parquet_files import parquet_bytes, parquet_library, read_parquet
 
 FOLDER = "predictions"
+AGAIN = "restore it from a copy, or run the study again in another folder"
 
 
 def write_predictions(folder: Path, id: str, predictions: Mapping[str, Any]) -> Path:
@@ -46,6 +47,16 @@ def read_predictions(folder: Path, id: str) -> dict[str, Array]:
     return {}
 
 
+def file_that_is_missing(folder: Path, id: str) -> Path | None:
+    """The file of a run's predictions, where the folder keeps those of other runs; None where it keeps none.
+
+    >>> file_that_is_missing(Path("nowhere"), "0007") is None
+    True
+    """
+    endings = sorted({path.suffix for path in (folder / FOLDER).glob("*")} & {".npz", ".parquet"})
+    return folder / FOLDER / f"{id}{endings[-1]}" if endings else None
+
+
 def _columns(parts: Mapping[str, Array]) -> dict[str, Any]:
     tables = {part: scores.reshape(len(scores), -1) for part, scores in parts.items()}
     names = [part for part, scores in tables.items() for _ in range(len(scores))]
@@ -55,10 +66,13 @@ def _columns(parts: Mapping[str, Array]) -> dict[str, Any]:
 
 
 def _read_parquet(path: Path) -> dict[str, Array]:
-    columns = read_parquet(path, arrays=True)
+    try:
+        columns = read_parquet(path, arrays=True)
+    except InputError as error:
+        raise DamagedFileError(f"{error}; {AGAIN}") from error
     names = [name for name in columns if name.startswith("score_")]
     if not names or "part" not in columns:
-        raise InputError(f"{path} holds no predictions of evenhand; delete it")
+        raise DamagedFileError(f"{path} holds no predictions of evenhand; {AGAIN}")
     part, scores = columns["part"], np.stack([columns[name] for name in names], axis=1)
     return {str(name): scores[part == name] for name in dict.fromkeys(part.tolist())}
 
@@ -76,4 +90,4 @@ def _read_npz(path: Path) -> dict[str, Array]:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
     except DAMAGE as error:
-        raise InputError(f"{path} is damaged, or holds no predictions; delete it") from error
+        raise DamagedFileError(f"{path} is damaged, or holds no predictions; {AGAIN}") from error

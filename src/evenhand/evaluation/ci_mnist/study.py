@@ -19,6 +19,7 @@ from evenhand.evaluation.ci_mnist.samples import sample_rows
 from evenhand.evaluation.ci_mnist.spread import spread_lines
 from evenhand.evaluation.ci_mnist.stability import deviation_rows, overall_rows, spreads_of
 from evenhand.evaluation.page_head import page_head
+from evenhand.evaluation.unjudged import judged_if_whole
 from evenhand.evaluation.values import plain
 from evenhand.study.frame import Frame
 from evenhand.study.frame_layout import setting_words
@@ -65,7 +66,7 @@ def compute(store: Any, tell: Progress = lambda words: None) -> dict[str, Any]:
         "checks": [part.to_dict() for part in checks(evidence)], "missing": list(missing(frame)),
     }  # fmt: skip
     tell("painting samples")
-    clean: dict[str, Any] = plain(body)
+    clean: dict[str, Any] = judged_if_whole(plain(body))
     return clean | {"samples": list(sample_rows())}
 
 

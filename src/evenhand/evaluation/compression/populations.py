@@ -15,11 +15,12 @@ import numpy as np
 
 from evenhand.arrays import Array, IntArray
 from evenhand.data.task import Task
-from evenhand.errors import InputError
+from evenhand.errors import DamagedFileError, InputError
 from evenhand.evaluation.compression.printed import table_1
 from evenhand.groups import Groups
 from evenhand.study.frame import Frame
 from evenhand.study.frame_layout import setting_words
+from evenhand.study.store_predictions import AGAIN, file_that_is_missing
 from evenhand.study.tasks import load_task
 
 BASE, PRUNING, PART = "base", "pruning", "test"
@@ -184,10 +185,18 @@ def _population(store: Any, frame: Frame, method: str, level: str, rows: Sequenc
 def _labels(store: Any, run: str, named: str, n: int) -> IntArray:
     scores = store.predictions(run).get(PART)
     if scores is None:
-        raise InputError(
-            f"the predictions of a run ({named}) were not kept: put `predictions = true` at the top of the "
-            "study file (or run it with --keep-predictions) and run it in another folder"
-        )
+        raise _without_predictions(store, run, named)
     if len(scores) != n or scores.ndim != 2:
         raise InputError(f"the predictions of a run ({named}) are of {scores.shape} rows, and not of {n}")
     return np.asarray(scores.argmax(axis=1), dtype=np.int64)
+
+
+def _without_predictions(store: Any, run: str, named: str) -> InputError:
+    """Why a run has none: its file is gone, or the study kept those of no run."""
+    missing = file_that_is_missing(store.folder, run)
+    if missing is not None:
+        return DamagedFileError(f"{missing} is missing: the predictions of a run ({named}); {AGAIN}")
+    return InputError(
+        f"the predictions of a run ({named}) were not kept: put `predictions = true` at the top of the "
+        "study file (or run it with --keep-predictions) and run it in another folder"
+    )

@@ -18,6 +18,7 @@ from evenhand.evaluation.compression.noise import noise_rows, square_rows
 from evenhand.evaluation.compression.populations import PRUNING, Compressed, read_populations
 from evenhand.evaluation.compression.tables import base_row, change_points, measured_row, who_paid_rows
 from evenhand.evaluation.page_head import page_head
+from evenhand.evaluation.unjudged import judged_if_whole
 from evenhand.evaluation.values import plain
 from evenhand.study.frame import Frame
 from evenhand.study.smoke import IN_SMALL
@@ -76,7 +77,7 @@ def compute(store: Any, tell: Progress = lambda words: None) -> Json:
     tell("answering the paper's claims")
     body["findings"] = [found.to_dict() for found in findings(evidence)]
     body["questions"] = [found.to_dict() for found in questions(evidence)]
-    clean: Json = plain(body)
+    clean: Json = judged_if_whole(plain(body))
     return clean
 
 

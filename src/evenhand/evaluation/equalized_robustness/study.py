@@ -23,6 +23,7 @@ from evenhand.evaluation.equalized_robustness.layout import (
 )
 from evenhand.evaluation.equalized_robustness.spread import spread_lines
 from evenhand.evaluation.page_head import page_head
+from evenhand.evaluation.unjudged import judged_if_whole
 from evenhand.evaluation.values import plain
 from evenhand.study.frame import Frame
 
@@ -65,7 +66,7 @@ def compute(store: Any, tell: Progress = lambda words: None) -> dict[str, Any]:
         "curves": curves(runs), "findings": [found.to_dict() for found in findings(runs)],
         "checks": [check.to_dict() for check in checks(runs)], "reaching": reaching(varied[-1]),
     }  # fmt: skip
-    clean: dict[str, Any] = plain({**body, "runs": spread_lines(runs, body)})
+    clean: dict[str, Any] = judged_if_whole(plain({**body, "runs": spread_lines(runs, body)}))
     return clean
 
 

@@ -13,6 +13,7 @@ from evenhand.evaluation.hair_colour import judging, layout
 from evenhand.evaluation.hair_colour.chance import p_value, random_subgroups
 from evenhand.evaluation.hair_colour.spread import spread_lines
 from evenhand.evaluation.page_head import page_head
+from evenhand.evaluation.unjudged import judged_if_whole
 from evenhand.evaluation.values import plain
 from evenhand.metrics.counts import Counts
 from evenhand.metrics.pair_tables import all_to_group
@@ -42,7 +43,7 @@ def compute(store: Store) -> dict[str, Any]:
         "runs": spread_lines(whole, groups, classes),
         **judging.judged(groups),
     }  # fmt: skip
-    clean: dict[str, Any] = plain(body)
+    clean: dict[str, Any] = judged_if_whole(plain(body))
     return clean
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from evenhand.evaluation.hair_colour.layout import DOES_NOT, HOLDS, PAPER_ALL, UNTOLD
 from evenhand.report.numbers import interval, number
+from evenhand.report.paper_warning import NOT_JUDGED, UNJUDGED
 
 Json = Mapping[str, Any]
 VERDICTS = {HOLDS: "holds", DOES_NOT: "does not hold", UNTOLD: "cannot be told"}
@@ -38,6 +39,8 @@ def whose(body: Json) -> str:
 
 def verdict(body: Json) -> str:
     """Claim S2.10 and what decides it."""
+    if body["verdict"] == NOT_JUDGED:
+        return f"**Claim S2.10 is not judged.** {UNJUDGED}"
     uneven, both = body["uneven"], body["both"]
     told = (
         f"Uneven beyond random subgroups of their size: {listed(uneven)}."
@@ -55,7 +58,7 @@ def verdict(body: Json) -> str:
 def men(body: Json) -> str:
     """The subgroup that the paper names, and the accuracy against its complement."""
     row = next((row for row in body["groups"] if row["name"] == "Male"), None)
-    if row is None:
+    if row is None or body["verdict"] == NOT_JUDGED:
         return ""
     ahead = row["ahead"]
     ends = interval((ahead["low"], ahead["high"]), 4, signed=True)

@@ -1,10 +1,10 @@
 """`python -m evenhand.evaluation.many_attributes DIR [DIR ...] [--page MD] [--out FOLDER] [--claims CSV]`.
 
 Without `--page`: paper.html, tables and figures of all studies given, in the first folder or where `--out`
-says. With it: the text between the markers of that page, and the figures and tables that it links, in `--out`
-(a folder beside the page, of its name, unless given), with a study.json of each study; a folder that holds
-one can be given in place of a store. `--claims` fills the rows of a claims file, each from the study that the
-file names for it.
+says. With it: the text between the markers of that page (`--help` names them; a new one is made with them),
+and the figures and tables that it links, in `--out` (a folder beside the page, of its name, unless given),
+with a study.json of each study; a folder that holds one can be given in place of a store. `--claims` fills
+the rows of a claims file, each from the study that the file names for it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ from evenhand.evaluation.claims import update
 from evenhand.evaluation.many_attributes.claims import answers
 from evenhand.evaluation.many_attributes.study import KIND, compute, together
 from evenhand.evaluation.page_folders import FOLDERS, publish_studies, read_studies, told_or_written
+from evenhand.report.marked_page import page_help, ready
+
+MARKED = "many attributes"  # what the two comments of the page are called
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write what is asked for; 2 if something given was wrong."""
     parser = argparse.ArgumentParser(prog="python -m evenhand.evaluation.many_attributes")
     parser.add_argument("folders", type=Path, nargs="+", help=FOLDERS)
-    parser.add_argument("--page", type=Path, help="Markdown page whose text between markers is written")
+    parser.add_argument("--page", type=Path, help=page_help(MARKED))
     parser.add_argument("--out", type=Path, help="folder for what is written besides")
     parser.add_argument("--claims", help="claims file whose rows are filled from the runs")
     chosen = parser.parse_args(arguments)
@@ -32,6 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _work(chosen: argparse.Namespace) -> list[Path]:
+    ready(chosen.page, MARKED)  # before the work
     body = together(read_studies(chosen.folders, compute, KIND, whole=bool(chosen.claims)))
     found = answers(body, chosen.claims) if chosen.claims else None  # before anything is written
     written = _write(body, chosen.page, chosen.out or _beside(chosen))

@@ -20,6 +20,7 @@ from evenhand.evaluation.many_attributes.printed_shift import shift_tables
 from evenhand.evaluation.many_attributes.ranks import rank_rows
 from evenhand.evaluation.many_attributes.runs import Runs
 from evenhand.evaluation.many_attributes.spread import overall_lines, structure_lines
+from evenhand.evaluation.unjudged import judged_if_whole
 from evenhand.evaluation.values import plain
 from evenhand.study.smoke import IN_SMALL, is_small
 
@@ -72,7 +73,7 @@ def compute(store: Any, tell: Progress = lambda words: None) -> Json:
             "runs": overall_lines(runs), "runs_by_structure": structure_lines(runs)}  # fmt: skip
     tell("answering the paper's claims")
     body["findings"] = [found.to_dict() for found in findings(runs, frame.study.get("claims") or ())]
-    clean: Json = plain(body)
+    clean: Json = judged_if_whole(plain(body))
     return clean
 
 

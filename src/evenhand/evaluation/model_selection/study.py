@@ -11,6 +11,7 @@ from evenhand.evaluation.model_selection.layout import CHOSEN, MATRICES, SHOWN
 from evenhand.evaluation.model_selection.spread import spread_lines
 from evenhand.evaluation.model_selection.zoo import Zoo, read_zoos
 from evenhand.evaluation.page_head import page_head
+from evenhand.evaluation.unjudged import judged_if_whole
 from evenhand.evaluation.values import plain
 from evenhand.metrics.pair_tables import model_matrices
 from evenhand.metrics.rates import accuracy, tpr
@@ -23,8 +24,8 @@ from evenhand.study.store import Store
 def compute(store: Store) -> dict[str, Any]:
     """Everything the page shows, as plain values; NaN is None."""
     head = page_head(Frame.open(store), "model-selection", "Which of several trained models to take")
-    clean: dict[str, Any] = plain({**head, "tasks": [of_zoo(zoo) for zoo in read_zoos(store)]})
-    return clean
+    body: dict[str, Any] = plain({**head, "tasks": [of_zoo(zoo) for zoo in read_zoos(store)]})
+    return judged_if_whole(body)
 
 
 def of_zoo(zoo: Zoo) -> dict[str, Any]:

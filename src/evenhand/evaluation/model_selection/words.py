@@ -7,6 +7,7 @@ from typing import Any
 
 from evenhand.evaluation.model_selection.layout import DOES_NOT, HOLDS, MANY_CLASSES, NEAR, UNTOLD
 from evenhand.report.numbers import interval, number
+from evenhand.report.paper_warning import NOT_JUDGED, UNJUDGED
 
 Json = Mapping[str, Any]
 VERDICTS = {HOLDS: "holds", DOES_NOT: "does not hold", UNTOLD: "cannot be told"}
@@ -36,6 +37,8 @@ def whose(body: Json) -> str:
 def choice(task: Json) -> str:
     """S2.7."""
     found = task["choice"]
+    if found["verdict"] == NOT_JUDGED:
+        return f"**Claim S2.7 is not judged.** {UNJUDGED}"
     pairs = f"{found['pairs']} pair{'' if found['pairs'] == 1 else 's'}"
     return (
         f"**Claim S2.7 {VERDICTS[found['verdict']]}** by the rules of this page: of {pairs} of similar "
@@ -54,6 +57,8 @@ def _shown(found: Json) -> str:
 def agreement(task: Json) -> str:
     """S2.8."""
     found = task["agreement"]
+    if found["verdict"] == NOT_JUDGED:
+        return "**Claim S2.8 is not judged** either."
     told = _rhos(found)
     few = f" With {task['classes']} classes the rule, which asks for {MANY_CLASSES}, does not speak."
     return (

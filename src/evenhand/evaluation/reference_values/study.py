@@ -29,6 +29,7 @@ from evenhand.evaluation.reference_values.public import (
     references_of,
 )
 from evenhand.evaluation.reference_values.spread import spread_lines
+from evenhand.evaluation.unjudged import judged_if_whole
 from evenhand.evaluation.values import plain
 from evenhand.statistics.effects import mean_interval
 from evenhand.study.frame import Frame
@@ -79,7 +80,7 @@ def compute(store: Any, tell: Progress = lambda words: None) -> dict[str, Any]:
         "variants": variants_apart(first), "groups": groups_swapped(first) if name in EXCHANGED else None,
         "sanity": _sanity(name, first),
     }  # fmt: skip
-    clean: dict[str, Any] = plain(body)
+    clean: dict[str, Any] = judged_if_whole(plain(body))
     return clean
 
 

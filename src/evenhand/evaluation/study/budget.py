@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from evenhand.evaluation.study.levels import level_words, levels_of, same_at_each_level
 from evenhand.study.frame import Frame
 
 
@@ -20,9 +21,18 @@ def budget(frame: Frame) -> dict[str, Any]:
         len({size for (where, _), size in sizes.items() if where == problem}) == 1
         for problem in {where for where, _ in sizes}
     )
+    levels = level_words(frame.study)
+    if levels and same_at_each_level(frame):
+        return {**_spent(lines, frame), "equal": True, "words": levels, "levels": levels_of(frame.study)[0]}
     return {
-        "equal": equal, "run": _run_of(frame), "words": _words(lines, equal, _run_of(frame)),
-        "seconds": sum(line["seconds"] for line in lines), "methods": lines,
+        **_spent(lines, frame), "equal": equal, "words": _words(lines, equal, _run_of(frame)), "levels": "",
+    }  # fmt: skip
+
+
+def _spent(lines: list[dict[str, Any]], frame: Frame) -> dict[str, Any]:
+    """What each method was given, and the seconds of all of them."""
+    return {
+        "run": _run_of(frame), "seconds": sum(line["seconds"] for line in lines), "methods": lines,
     }  # fmt: skip
 
 

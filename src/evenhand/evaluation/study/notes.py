@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.evaluation.options import SMALL_GROUP
+from evenhand.evaluation.study.levels import level_words
 from evenhand.evaluation.study.repeats import repeat_notes, shared_notes
 from evenhand.evaluation.study.setup import Setup
 from evenhand.study.select_words import ORACLE
@@ -37,6 +38,8 @@ def _selection(setup: Setup) -> list[str]:
         return [f"settings were {ORACLE}"] if several else []
     if spec.part == report.part and several:
         return [f"settings were chosen on the {spec.part} rows, which are also those that are reported"]
+    if several and level_words(setup.frame.study):
+        return [level_words(setup.frame.study)]
     return [SAME_SEEDS] if several else []
 
 

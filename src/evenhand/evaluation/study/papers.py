@@ -42,6 +42,7 @@ OTHER_PAGES = {
     "fixed-seed-replay": "evenhand.evaluation.replay",
 }
 PAGE = "paper.html"
+LEVELS = {COMPRESSION: "share"}  # the field whose every value such a page reports
 
 
 def paper_of(name: str, claims: Sequence[str] = ()) -> Callable[..., Any] | None:
@@ -58,6 +59,15 @@ def paper_of(name: str, claims: Sequence[str] = ()) -> Callable[..., Any] | None
     module, _, function = found_at.partition(":")
     found: Callable[..., Any] = getattr(import_module(module), function)
     return found
+
+
+def level_field(name: str, claims: Sequence[str] = ()) -> str:
+    """The field that is no setting but a level in a study of this name, or with these claims; "" if none.
+
+    >>> level_field("compression-mnist"), level_field("mine", ["S2.1"]), level_field("mine")
+    ('share', 'share', '')
+    """
+    return LEVELS.get(_place(name, claims) or "", "")
 
 
 def page_program(name: str, claims: Sequence[str] = ()) -> str | None:

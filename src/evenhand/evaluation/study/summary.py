@@ -12,6 +12,7 @@ from evenhand.evaluation.study.correlations import spearman_matrices
 from evenhand.evaluation.study.cost import costs
 from evenhand.evaluation.study.frontier import points
 from evenhand.evaluation.study.leaders import leaders
+from evenhand.evaluation.study.levels import levels_of
 from evenhand.evaluation.study.notes import notes
 from evenhand.evaluation.study.problems import problem_entry
 from evenhand.evaluation.study.ranks import rank_tables
@@ -71,9 +72,16 @@ def _head(setup: Setup, failures: list[dict[str, Any]], tests: str) -> dict[str,
         "metrics": [_metric(setup, key) for key in setup.keys],
         "accuracy": report.accuracy, "base": setup.base, "confidence": report.confidence, "part": report.part,
         "selection": {"rule": spec.rule, "metric": spec.metric, "part": spec.part,
-                      "oracle": setup.selected.oracle, "words": setup.selected.words},
+                      "oracle": setup.selected.oracle, "words": _selected(setup)},
         "tests": {"test": report.test, "correction": report.correction, "words": tests},
     }  # fmt: skip
+
+
+def _selected(setup: Setup) -> str:
+    """How the setting of a method was chosen; of levels, which one is shown."""
+    field, _ = levels_of(setup.frame.study)
+    shown = f"of the levels of {field} one is shown, " if field else ""
+    return shown + setup.selected.words
 
 
 def _metric(setup: Setup, key: str) -> dict[str, Any]:

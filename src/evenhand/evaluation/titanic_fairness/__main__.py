@@ -14,8 +14,9 @@ from evenhand.errors import InputError
 from evenhand.evaluation.claims import update
 from evenhand.evaluation.titanic_fairness.answers import answers
 from evenhand.evaluation.titanic_fairness.layout import NAME
-from evenhand.evaluation.titanic_fairness.page import write_folder, write_page
+from evenhand.evaluation.titanic_fairness.page import MARKED, write_folder, write_page
 from evenhand.evaluation.titanic_fairness.study import compute
+from evenhand.report.marked_page import page_help, ready
 from evenhand.study.results import RESULTS
 
 
@@ -25,10 +26,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m evenhand.evaluation.titanic_fairness", description=__doc__
     )
     parser.add_argument("--out", type=Path, default=RESULTS / NAME, help="folder of figure and tables")
-    parser.add_argument("--page", type=Path, help="Markdown file that holds the two comments")
+    parser.add_argument("--page", type=Path, help=page_help(MARKED))
     parser.add_argument("--claims", help="claims file whose row S2.9 is filled")
     chosen = parser.parse_args(arguments)
     try:
+        ready(chosen.page, MARKED)  # before the work
         body = compute()
         if chosen.page:
             write_page(body, chosen.page, chosen.out)

@@ -29,7 +29,7 @@ Json = Mapping[str, Any]
 MARKED = "numbers"
 FIGURE, TABLE, BODY = "figures/beside-the-paper.svg", "table3.csv", f"{NAME}.json"
 RUNS = "runs.csv"
-FIGURE_TITLE = "S2's Table 3 and our runs: mean over five splits, 95 % interval; hollow: the paper's"
+SPLITS = {2: "two", 5: "five"}  # in words
 
 
 def write_page(body: Json, page: Path, results: Path) -> None:
@@ -53,18 +53,27 @@ def write_files(body: Json, folder: Path) -> None:
     written(folder / BODY, json.dumps(body, indent=1, ensure_ascii=False) + "\n")
 
 
+def figure_title(body: Json) -> str:
+    """What the figure shows, and of how many splits.
+
+    >>> figure_title({"repeats": 5}).partition(":")[2].partition(",")[0]
+    ' mean over five splits'
+    """
+    splits = SPLITS.get(body["repeats"], str(body["repeats"]))
+    return f"S2's Table 3 and our runs: mean over {splits} splits, 95 % interval; hollow: the paper's"
+
+
 def answers(body: Json, results: str) -> str:
     """All that was found, as Markdown that links to the folder of results."""
     parts = [
         words.state(body),
         words.verdict(body),
-        f"![{FIGURE_TITLE}]({results}/{FIGURE})",
+        f"![{figure_title(body)}]({results}/{FIGURE})",
         "### Beside the paper",
         _table(known_table(body)),
-        words.nearness(body),
-        words.other_reading(body),
+        *([] if body.get("small") else [words.nearness(body), words.other_reading(body)]),
         "### CEV and SDE",
-        words.normalised(body),
+        *([] if body.get("small") else [words.normalised(body)]),
         _table(new_table(body)),
         to_be_opened(runs_view(body)),
         "### What chance gives",
@@ -124,7 +133,7 @@ def long_table(body: Json) -> Table:
     return Table("runs", ("model", "column", "repeat", "value"), tuple(rows))
 
 
-def figure(body: Json) -> str:
+def figure(body: Json, width: float = 760) -> str:
     """The known columns and normalised SDE, ours with intervals, the paper's as hollow dots."""
     rows = []
     for key in (*KNOWN, "sde.men", "sde.women"):
@@ -134,7 +143,7 @@ def figure(body: Json) -> str:
             name = MODELS[row["model"]]
             rows.append(ForestRow(name, found["value"], found["low"], found["high"]))
             rows.append(ForestRow(f"{name}, S2", row["columns"][key]["paper"], remarkable=False))
-    return forest(rows, title=FIGURE_TITLE, reference=("none", 0.0), axis="value")
+    return forest(rows, title=figure_title(body), reference=("none", 0.0), axis="value", width=width)
 
 
 def _ours(found: Json) -> str:

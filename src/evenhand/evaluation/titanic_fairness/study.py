@@ -17,19 +17,29 @@ from evenhand.evaluation.titanic_fairness.chance import p_value, shuffled_means
 from evenhand.evaluation.titanic_fairness.columns import Scored, accuracy, columns, names
 from evenhand.evaluation.titanic_fairness.judging import judged
 from evenhand.evaluation.titanic_fairness.models import SCORERS, Scorer
+from evenhand.evaluation.unjudged import judged_if_whole
 from evenhand.evaluation.values import plain
 from evenhand.metrics.undefined import mean_defined
 from evenhand.statistics.corrections import holm
+from evenhand.study.smoke import IN_SMALL
 
 Progress = Callable[[str], None]
+FEW: dict[str, Any] = {"repeats": 2, "shuffles": 200}
 
 
-def run(folder: Path | str, progress: Progress | None = None) -> dict[str, Any]:
-    """Train, measure, and write tables, figure and a page of Markdown into the folder; what was found."""
+def run(folder: Path | str, progress: Progress | None = None, small: bool = False) -> dict[str, Any]:
+    """Train, measure, and write tables, figure and pages (HTML, Markdown) into the folder; what was found.
+
+    `small`: two splits and few shuffles, to see that it runs.
+    """
     from evenhand.evaluation.titanic_fairness.page import write_folder
+    from evenhand.evaluation.titanic_fairness.paper import write_html
 
-    body = compute(progress=progress)
+    body = compute(progress=progress, **(FEW if small else {}))
+    title = f"{body['title']} {IN_SMALL}" if small else body["title"]
+    body = judged_if_whole({**body, "title": title, "small": small})
     write_folder(body, Path(folder))
+    write_html(body, Path(folder))
     return body
 
 

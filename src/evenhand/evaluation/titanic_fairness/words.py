@@ -20,6 +20,7 @@ from evenhand.evaluation.titanic_fairness.layout import (
     UNTOLD,
 )
 from evenhand.report.numbers import number
+from evenhand.report.paper_warning import NOT_JUDGED, UNJUDGED
 
 Json = Mapping[str, Any]
 VERDICTS = {HOLDS: "holds", DOES_NOT: "does not hold", UNTOLD: "cannot be told"}
@@ -34,14 +35,23 @@ def state(body: Json) -> str:
     )
 
 
-def verdict(body: Json) -> str:
-    """Claim S2.9, and which columns show more than chance."""
+def findings(body: Json) -> list[str]:
+    """What the page begins with: the claim and how near the paper ours are; of a small form, no judgement."""
+    if body.get("small"):
+        return [verdict(body)]
+    return [verdict(body, "on this page"), nearness(body), normalised(body)]
+
+
+def verdict(body: Json, where: str = "above") -> str:
+    """Claim S2.9, and which columns show more than chance; `where` the rule stands."""
+    if body["verdict"] == NOT_JUDGED:
+        return f"**Claim S2.9 is not judged.** {UNJUDGED}"
     told = []
     for model, keys in body["shown"].items():
         silent = [COLUMNS[key] for key in COLUMNS if key not in keys]
         told.append(f"{MODELS[model]}: {'all eight do' if not silent else f'not {listed(silent)}'}")
     return (
-        f"**Claim S2.9 {VERDICTS[body['verdict']]}** by the rule above. Which columns show more than "
+        f"**Claim S2.9 {VERDICTS[body['verdict']]}** by the rule {where}. Which columns show more than "
         f"shuffled sexes do: {'; '.join(told)}."
     )
 

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evenhand.report.figures.canvas import clip, figure, line, mark, text, text_width
+from evenhand.report.figures.point_names import placed
 from evenhand.report.figures.scale import Scale, nice_scale, tick_label
 from evenhand.report.numbers import number
 from evenhand.report.palette import SERIES
 
 CHI2_95 = 5.991  # the 0.95 quantile of chi-square with two degrees of freedom
+DASHES = ("", "7 4", "2 3", "10 3 2 3")  # of outlines, one for every time that colours come round
 Point = tuple[str, float, float]
 
 
@@ -67,7 +69,7 @@ def ellipse(points: Sequence[tuple[float, float]]) -> Ellipse | None:
 
 
 def scatter(clouds: Sequence[Cloud], *, title: str, x_axis: str, y_axis: str, width: float = 760) -> str:
-    """Points, ellipses and a key; the farthest point of each cloud carries its name.
+    """Points, ellipses and a key; the farthest point of each cloud has its name, where there is room.
 
     >>> scatter([Cloud("small", (("cat", 0.1, 0.2),))], title="t", x_axis="x", y_axis="y").count("<polygon")
     0
@@ -82,6 +84,7 @@ def scatter(clouds: Sequence[Cloud], *, title: str, x_axis: str, y_axis: str, wi
     parts = _axes(across, down, x_axis, y_axis)
     for i, (cloud, outline) in enumerate(zip(clouds, outlines, strict=True)):
         parts += _cloud(i, cloud, outline, across, down)
+    parts += _names(clouds, across, down)
     told = "; ".join(f"{cloud.name}: {len(cloud.points)} classes" for cloud in clouds)
     return figure(width, height, title, told, [*_key(clouds, width), *parts])
 
@@ -110,19 +113,36 @@ def _cloud(i: int, cloud: Cloud, outline: list[tuple[float, float]], across: Sca
     parts = []
     if outline:
         ring = " ".join(f"{across(x):.1f},{down(y):.1f}" for x, y in outline)
-        parts.append(mark("polygon", f"f{i % SERIES}", points=ring, fill_opacity="0.07", stroke_width=1.5))
+        parts.append(
+            mark("polygon", f"f{i % SERIES}", points=ring, fill_opacity="0.07", stroke_width=1.5, **dashes(i))
+        )
     for name, x, y in cloud.points:
         moved = f"false positives {number(x, signed=True)}\nfalse negatives {number(y, signed=True)}"
         tip = f"{cloud.name} · {name}\n{moved}"
         parts.append(symbol(i, across(x), down(y), tip))
-    if cloud.points and across.end > 500:  # on a narrow figure names would cover each other
-        name, x, y = max(cloud.points, key=lambda point: math.hypot(point[1], point[2]))
-        end = across(x) > across.end - 80
-        place = across(x) - 8 if end else across(x) + 8
-        parts.append(
-            text(place, down(y) - 6, clip(name, 110, 11), "t", 11, text_anchor="end" if end else "start")
-        )
     return parts
+
+
+def _names(clouds: Sequence[Cloud], across: Scale, down: Scale) -> list[str]:
+    """The name of the farthest point of each cloud, over everything that is drawn."""
+    if across.end <= 500:  # on a narrow figure they would be all that is seen
+        return []
+    every = [(across(x), down(y)) for cloud in clouds for _, x, y in cloud.points]
+    farthest = [max(cloud.points, key=lambda point: math.hypot(point[1], point[2]))
+                for cloud in clouds if cloud.points]  # fmt: skip
+    names = [(name, (across(x), down(y))) for name, x, y in farthest]
+    found = placed(names, every, (across.start, down.end, across.end, down.start))
+    return [text(left, bottom - 2, name, "t", 11) for name, (left, _, _, bottom) in found]
+
+
+def dashes(i: int) -> dict[str, str]:
+    """How the outline of a series is drawn: where colours come round, lines are broken in another way.
+
+    >>> dashes(1), dashes(9)
+    ({}, {'stroke_dasharray': '7 4'})
+    """
+    pattern = DASHES[i // SERIES % len(DASHES)]
+    return {"stroke_dasharray": pattern} if pattern else {}
 
 
 def symbol(
@@ -154,7 +174,7 @@ def symbol(
 def _key_places(clouds: Sequence[Cloud], width: float) -> list[tuple[float, int]]:
     places, x, row = [], 8.0, 0
     for cloud in clouds:
-        room = text_width(clip(cloud.name, 160, 12), 12) + 36
+        room = text_width(clip(cloud.name, 160, 12), 12) + 40
         if x + room > width and x > 8:
             x, row = 8.0, row + 1
         places.append((x, row))
@@ -169,6 +189,8 @@ def _key_rows(clouds: Sequence[Cloud], width: float) -> int:
 def _key(clouds: Sequence[Cloud], width: float) -> list[str]:
     parts = []
     for i, (x, row) in enumerate(_key_places(clouds, width)):
-        parts.append(symbol(i, x + 4, 12.0 + 20 * row, ""))
-        parts.append(text(x + 16, 16.0 + 20 * row, clip(clouds[i].name, 160, 12), "t", 12))
+        sample = mark("line", f"o{i % SERIES}", x1=x - 4, y1=12.0 + 20 * row, x2=x + 18, y2=12.0 + 20 * row,
+                      stroke_width=1.5, **dashes(i))  # fmt: skip
+        parts += [sample, symbol(i, x + 7, 12.0 + 20 * row, "")]
+        parts.append(text(x + 22, 16.0 + 20 * row, clip(clouds[i].name, 160, 12), "t", 12))
     return parts
