@@ -24,7 +24,7 @@ from evenhand.metrics.pairs import error_rates, pair_measures
 from evenhand.metrics.view import View
 
 PAIR_KEYS = ("cev", "sde", "cev_norm", "sde_norm")
-MOST_VALUES = 1 << 27  # rates worked out over all replicates: beyond this there are fewer replicates
+MOST_VALUES = 1 << 25  # rates worked out over all replicates: beyond this there are fewer replicates
 FEWEST = 100
 
 Errors = tuple[FloatArray, FloatArray, bool]  # how far the truth lies below, above; whether those differ

@@ -18,19 +18,19 @@ Of more than 24 groups those are looked at that may decide (`range_few`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from evenhand.arrays import Array, FloatArray
+from evenhand.metrics.error_moments import Errors
 from evenhand.metrics.range_few import (
     PAIRS,
     Both,
     Compare,
     could_be_largest,
     few_groups,
-    spread_of,
     value_at,
 )
 from evenhand.metrics.undefined import divide, max_defined, min_defined
@@ -38,6 +38,7 @@ from evenhand.metrics.undefined import divide, max_defined, min_defined
 ONE, SEVERAL = 1.96, 2.5  # deviations of a limit: of one pair, of several; to choose by, not to answer with
 BEYOND = 2.0  # a ratio above 1 is never the lowest, but its errors near 1 matter: those above this do not
 LEADING = 8  # pairs of the largest values that others are compared with
+PLACES = 65  # of the draws of an error, between which limits are taken as straight
 CHUNK = 1 << 21  # numbers of one kind held at once
 
 
@@ -125,43 +126,59 @@ def _ends(
     before: FloatArray, after: FloatArray, first: FloatArray, second: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """The same of `[K, P]` values and their `[R, K, P]` errors."""
-    change = max_defined(after) - max_defined(before)
-    low, high = _lowest(before, after, first, second), -_lowest(after, before, second, first)
+    change, errors = max_defined(after) - max_defined(before), (Errors.of(first), Errors.of(second))
+    low, high = _lowest(before, after, *errors), -_lowest(after, before, *reversed(errors))
     return np.maximum(change - low, 0.0), np.maximum(high - change, 0.0)
 
 
-def _lowest(before: FloatArray, after: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
+def _lowest(before: FloatArray, after: FloatArray, first: Errors, second: Errors) -> FloatArray:
     """Draws of how low the change may be, `[R, K]`."""
     able, possible = could_be_largest(after, second), could_be_largest(before, first)
     some = np.flatnonzero(possible.any(axis=0))  # the others are the first model's largest in no class
     if not len(some):
-        return np.full(first.shape[:-1], np.nan)
-    before, first, possible = before[:, some], first[..., some], possible[:, some]
-    moved, errors = after[:, some] - before, second[..., some] - first
-    own = _Limits(moved, spread_of(errors))
-    place = np.argsort(np.where(able, -after, np.inf), axis=-1)[:, :LEADING]
+        return np.full(first.draws.shape[:-1], np.nan)
+    before, first, possible = before[:, some], first.columns(some), possible[:, some]
+    later = second.columns(some)
+    own = _Limits(after[:, some] - before, later.moved(first))
     others = [
         _Limits(
-            np.where(value_at(able, one), value_at(after, one) - before, np.nan),
-            spread_of(value_at(second, one) - first),
+            np.where(value_at(able, one), value_at(after, one) - before, np.nan), first.apart(second, one)
         )
-        for one in (place[:, k, None] for k in range(place.shape[-1]))
+        for one in _leading(np.where(able, after, np.nan))
     ]
     at_once = max_defined(np.stack([limits.at(SEVERAL) for limits in others]), axis=0)
     alone = ~np.isnan(own.at(ONE)) & ~(own.at(ONE) < at_once)  # without a value of its own: by the others
     of_own, of_others = possible & alone, possible & ~alone
-    unit = _units(errors, own, _least(own.at(ONE), of_own))
-    found = min_defined(np.where(of_own, own.drawn(unit), np.nan))
+    decides = _least(own.at(ONE), of_own)
+    unit = _in_units(later.at(decides) - first.at(decides), value_at(own.spread, decides))
+    found = along(unit[..., 0], lambda units: min_defined(np.where(of_own, own.at(units), np.nan)))
     if not of_others.any():
         return found
-    lead = value_at(first, _least(at_once, of_others))
-    apart = second - lead
-    largest = max_defined(np.where(able, _in_units(apart, spread_of(apart)), np.nan))[..., None]
-    largest = np.fmax(largest, unit)
-    reached = others[0].drawn(largest)
-    for limits in others[1:]:
-        reached = np.fmax(reached, limits.drawn(largest))
-    return np.fmin(found, min_defined(np.where(of_others, reached, np.nan)))
+    largest = np.fmax(_largest_unit(second, able, first, _least(at_once, of_others)), unit[..., 0])
+
+    def reached(units: FloatArray) -> FloatArray:
+        highest = others[0].at(units)
+        for limits in others[1:]:
+            highest = np.fmax(highest, limits.at(units))
+        return min_defined(np.where(of_others, highest, np.nan))
+
+    return np.fmin(found, along(largest, reached))
+
+
+def _leading(values: FloatArray) -> list[Array]:
+    """The places of the largest values of each class, the largest first, `[K, 1]` each."""
+    order = np.argsort(np.where(np.isnan(values), np.inf, -values), axis=-1)
+    return [order[:, k, None] for k in range(min(LEADING, order.shape[-1]))]
+
+
+def _largest_unit(second: Errors, able: Array, first: Errors, place: Array) -> FloatArray:
+    """The largest error of any pair that could be the second model's largest, less the first's at a place."""
+    some = np.flatnonzero(able.any(axis=0))
+    if not len(some):
+        return np.full(second.draws.shape[:-1], np.nan)
+    chosen = second.columns(some)
+    units = _in_units(chosen.draws - first.at(place), chosen.apart(first, place))
+    return max_defined(np.where(able[:, some], units, np.nan))
 
 
 class _Limits(NamedTuple):
@@ -170,24 +187,35 @@ class _Limits(NamedTuple):
     value: FloatArray
     spread: FloatArray
 
-    def at(self, units: float) -> FloatArray:
+    def at(self, units: float | FloatArray) -> FloatArray:
         """The limits so many deviations below."""
         return self.value - units * self.spread
 
-    def drawn(self, units: FloatArray) -> FloatArray:
-        """The same for `[R, K, 1]` of them."""
-        return self.value - units * self.spread
+
+def along(units: FloatArray, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    """A function of units `[R, K]`, worked out at PLACES of them for each class and straight in between.
+
+    The least of many straight lines bends one way only, so that it is never below what is found.
+
+    >>> units = np.linspace(-2, 2, 500)[:, None]
+    >>> np.allclose(along(units, lambda u: -3 * u[..., 0]), -3 * units)
+    True
+    """
+    if len(units) <= PLACES:
+        return function(units[..., None])
+    first, last = min_defined(units, axis=0), max_defined(units, axis=0)
+    step = (last - first) / (PLACES - 1)
+    known = function((first + step * np.arange(PLACES)[:, None])[..., None])
+    place = np.clip(np.nan_to_num(divide(units - first, np.broadcast_to(step, units.shape))), 0, PLACES - 1)
+    below = np.minimum(place.astype(np.int64), PLACES - 2)
+    left, right = (np.take_along_axis(known, below + more, axis=0) for more in (0, 1))
+    return np.where(np.isnan(units), np.nan, left + (place - below) * (right - left))
 
 
 def _least(limits: FloatArray, among: Array) -> Array:
     """The place of the lowest limit, `[K, 1]`: that which decides."""
     place: Array = np.where(among & ~np.isnan(limits), limits, np.inf).argmin(axis=-1)
     return place[:, None]
-
-
-def _units(errors: FloatArray, limits: _Limits, place: Array) -> FloatArray:
-    """The errors at a place in units of their deviation."""
-    return _in_units(value_at(errors, place), value_at(limits.spread, place))
 
 
 def _in_units(errors: FloatArray, spread: FloatArray) -> FloatArray:

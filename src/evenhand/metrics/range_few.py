@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from evenhand.arrays import Array, FloatArray
-from evenhand.metrics.undefined import index_of_largest, max_defined, mean_defined
+from evenhand.metrics.error_moments import Errors
+from evenhand.metrics.undefined import index_of_largest, max_defined
 
 PAIRS = ("gap", "ratio")  # what compares two groups
 MOST_PAIRED, MOST_ALONE = 24, 512  # groups up to which all are looked at: as pairs, one by one
@@ -60,13 +61,13 @@ def _chosen(before: Compare, after: Compare, *centre_and_drawn: Compare) -> Arra
         return None
     b, a = before.quantity, after.quantity
     middle_b, middle_a, drawn_b, drawn_a = (part.quantity for part in centre_and_drawn)
-    e, f = drawn_b - middle_b, drawn_a - middle_a
-    reach = REACH * spread_of(f - e)
+    e, f = Errors.of(drawn_b - middle_b), Errors.of(drawn_a - middle_a)
+    reach = REACH * f.moved(e)
     fell, rose = a - b - reach, b - a - reach  # the lower, the farther
     wanted = [
         -a, a, -b, b,
-        np.where(could_be_largest(b, e), fell, np.nan), np.where(could_be_largest(-b, -e), rose, np.nan),
-        np.where(could_be_largest(a, f), rose, np.nan), np.where(could_be_largest(-a, -f), fell, np.nan),
+        np.where(could_be_largest(b, e), fell, np.nan), np.where(could_be_largest(-b, e), rose, np.nan),
+        np.where(could_be_largest(a, f), rose, np.nan), np.where(could_be_largest(-a, f), fell, np.nan),
     ]  # fmt: skip
     first_of = np.min([_ranks(each) for each in wanted], axis=0)
     return np.asarray(np.argsort(first_of, axis=-1, kind="stable")[..., :most])
@@ -77,15 +78,13 @@ def _ranks(values: FloatArray) -> FloatArray:
     return np.where(np.isnan(values), np.inf, np.argsort(np.argsort(values, axis=-1), axis=-1))
 
 
-def could_be_largest(values: FloatArray, errors: FloatArray) -> Array:
-    """Which may truly be the largest, `[K, P]`: those not farther behind it than their error bears."""
-    apart = errors - value_at(errors, index_of_largest(values)[..., None])
-    return max_defined(values)[..., None] - values <= REACH * spread_of(apart)
+def could_be_largest(values: FloatArray, errors: Errors) -> Array:
+    """Which may truly be the largest, `[K, P]`: those not farther behind it than their error bears.
 
-
-def spread_of(errors: FloatArray) -> FloatArray:
-    """The deviation of `[R, ...]` errors around 0."""
-    return np.sqrt(mean_defined(errors * errors, axis=0))
+    How far one lies behind does not depend on the sign that all errors have.
+    """
+    apart = errors.apart(errors, index_of_largest(values)[..., None])
+    return max_defined(values)[..., None] - values <= REACH * apart
 
 
 def value_at(values: Array, place: Array) -> Array:
