@@ -9,7 +9,7 @@ rates that may be nearly 0, which lent rows would change: nothing is lent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -36,22 +36,30 @@ def change_errors(
     """Of each metric's difference (model 1 minus model 0), draw by draw; none without replicates."""
     if not options.replicates:
         return {}
-    views = views_of(joint, None, chosen, options)
-    of_labels, of_groups = _by_lending(joint, metrics, views)
-    found = _of_largest(joint, lent_to_each(joint), of_labels, chosen, options)
-    if of_groups:
-        found |= _of_largest(joint, lent_to_groups(joint), of_groups, chosen, options)
+    found: dict[str, Errors] = {}
+    for lend, own in _by_lending(joint, metrics, chosen, options):
+        found |= _of_largest(joint, lend(joint), own, chosen, options)
     smooth = [metric for metric in metrics if metric.key not in found]
     return found | _of_smooth(joint, smooth, chosen, options)
 
 
-def _by_lending(joint: Joint, metrics: Sequence[Metric], views: Pair) -> tuple[list[Metric], list[Metric]]:
-    """Metrics of single labels, and those of many labels that have one value for all of them together."""
-    parted: tuple[list[Metric], list[Metric]] = ([], [])
+def _by_lending(
+    joint: Joint, metrics: Sequence[Metric], chosen: Array, options: Options
+) -> list[tuple[Callable[[Joint], Joint], list[Metric]]]:
+    """Largest values and sums of sizes, by how rows are lent to them.
+
+    To labels; of many labels, to groups as a whole where the metric has one value for all labels together.
+    """
+    views = views_of(joint, None, chosen, options)
+    rows_themselves = views_of(joint, joint.weight[None], chosen, options)
+    of_labels: list[Metric] = []
+    of_groups: list[Metric] = []
     for metric in metrics:
-        whole = metric.statistic is not None and metric.statistic.value(views[0]).shape[-1] == 1
-        parted[joint.n_classes > 2 and whole].append(metric)
-    return parted
+        if metric.statistic is not None and _change(metric, views, views, rows_themselves) is not None:
+            one_value = metric.statistic.value(views[0]).shape[-1] == 1
+            (of_groups if one_value and joint.n_classes > 2 else of_labels).append(metric)
+    lent = ((lent_to_each, of_labels), (lent_to_groups, of_groups))
+    return [(lend, own) for lend, own in lent if own]
 
 
 def _of_largest(
