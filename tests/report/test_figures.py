@@ -253,3 +253,10 @@ def test_panels_share_their_axes_and_keep_everything_inside():
         high = float(root.get("height"))
         assert all(0 < float(c.get("cx")) < width and 0 < float(c.get("cy")) < high for c in circles)
     parsed(panels([Cloud("none", ())], Cloud("b", ()), title="t", x_axis="x", y_axis="y"))
+
+
+def test_two_negative_ends_do_not_touch_the_value_beside_them():
+    drawn = forest([ForestRow("dims", -0.151, -0.209, -0.093)], title="t", reference=("none", 0.0))
+    ends = {one.text: float(one.get("x")) for one in parsed(drawn).iter(f"{SVG}text")}
+    interval = "−0.209 to −0.093"
+    assert ends[interval] - text_width(interval, 12) > ends["−0.151"]

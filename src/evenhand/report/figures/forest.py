@@ -11,6 +11,7 @@ from evenhand.report.numbers import UNDEFINED, defined, interval, number
 
 TOP = 26.0  # room for the label of the reference
 NARROW = 480  # below this width labels stand above their track
+USUAL, WIDE = 108.0, 122.0  # room of an interval, in figures
 
 
 @dataclass(frozen=True)
@@ -56,9 +57,9 @@ def forest(
     >>> forest([row], title="gaps", reference=("ideal", 0.0)).count("<circle")
     1
     """
-    narrow = width < NARROW
+    narrow, room = width < NARROW, _interval_room(rows, signed)
     left, right = (
-        (10.0, width - 12.0) if narrow else (_label_room(rows), width - (186.0 if signed else 176.0))
+        (10.0, width - 12.0) if narrow else (_label_room(rows), width - room - (64 if room == WIDE else 68))
     )
     held = [x for row in rows for x in (row.value, row.low, row.high, row.chance, *(row.bounds or ()))]
     scale = nice_scale(
@@ -67,7 +68,7 @@ def forest(
     centres, bottom = _centres(rows, narrow)
     parts = _lines(rows, centres, scale, reference, narrow) + _ticks(scale, bottom, reference, axis)
     for row, y in zip(rows, centres, strict=True):
-        parts += _labels(row, y, left, width, narrow, signed)
+        parts += _labels(row, y, left, width, narrow, signed, room)
         parts += [] if row.heading else _track(row, scale, y, reference if signed else None)
     return figure(width, bottom + (40 if axis else 24), title, _description(rows), parts)
 
@@ -87,6 +88,12 @@ def _centres(rows: Sequence[ForestRow], narrow: bool) -> tuple[list[float], floa
 
 def _label_room(rows: Sequence[ForestRow]) -> float:
     return min(250.0, max([90.0, *(text_width(row.label, 14.5 if row.heading else 13) + 24 for row in rows)]))
+
+
+def _interval_room(rows: Sequence[ForestRow], signed: bool) -> float:
+    """How wide the longest interval is: two signs take more."""
+    two_signs = signed or any(row.high is not None and row.high < 0 for row in rows)
+    return WIDE if two_signs else USUAL
 
 
 def _lines(
@@ -121,19 +128,19 @@ def _ticks(scale: Scale, bottom: float, reference: tuple[str, float] | None, axi
     return parts
 
 
-def _labels(row: ForestRow, y: float, left: float, width: float, narrow: bool, signed: bool) -> list[str]:
+def _labels(
+    row: ForestRow, y: float, left: float, width: float, narrow: bool, signed: bool, interval_room: float
+) -> list[str]:
     weight = {"font_weight": "600"} if row.heading else {}
     spread = interval((row.low, row.high), signed=signed)
     shown = "" if row.heading else number(row.value, signed=signed)
     above, room = (y - 16, width - 20) if narrow else (y + 4.5, left - 14)
     if narrow and shown:  # the number ends where the interval begins
-        room -= (122 if signed else 108) + text_width(shown, 14)
+        room -= interval_room + text_width(shown, 14)
     parts = [text(2 if narrow else 0, above, clip(row.label, room), "t", 13, row.tip, **weight)]
     if shown:
         end = width - 2
-        parts.append(
-            text(end - (122 if signed else 108), above, shown, "t", 13, text_anchor="end", font_weight="600")
-        )
+        parts.append(text(end - interval_room, above, shown, "t", 13, text_anchor="end", font_weight="600"))
         parts.append(text(end, above, spread if spread != UNDEFINED else "", "ts", 12, text_anchor="end"))
     return parts
 
