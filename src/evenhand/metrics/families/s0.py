@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from evenhand.metrics import bias
-from evenhand.metrics.compare import Compared, OneMinus, Size, gap
+from evenhand.metrics.compare import Compared, OneMinus, gap
 from evenhand.metrics.metric import row
+from evenhand.metrics.sizes import Size
 
 CITATION = "Qian et al. 2021, Are My Deep Learning Systems Fair?, NeurIPS (S0)"
 ROWS = [

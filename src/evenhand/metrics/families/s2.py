@@ -6,8 +6,8 @@ import numpy as np
 
 from evenhand.arrays import FloatArray
 from evenhand.metrics.bias import from_pooled
-from evenhand.metrics.compare import Size
 from evenhand.metrics.metric import INFINITY, row
+from evenhand.metrics.sizes import Size
 from evenhand.metrics.undefined import count_defined, sum_defined
 from evenhand.metrics.view import View
 
