@@ -41,7 +41,6 @@ LEADING = 8  # pairs of the largest values that others are compared with
 PLACES = 65  # of the draws of an error, between which limits are taken as straight
 CHUNK = 1 << 21  # numbers of one kind held at once
 
-
 Sides = tuple[FloatArray, FloatArray]  # of the first and of the second model
 
 
@@ -140,29 +139,31 @@ def _lowest(before: FloatArray, after: FloatArray, first: Errors, second: Errors
     before, first, possible = before[:, some], first.columns(some), possible[:, some]
     later = second.columns(some)
     own = _Limits(after[:, some] - before, later.moved(first))
-    others = [
-        _Limits(
-            np.where(value_at(able, one), value_at(after, one) - before, np.nan), first.apart(second, one)
-        )
-        for one in _leading(np.where(able, after, np.nan))
-    ]
-    at_once = max_defined(np.stack([limits.at(SEVERAL) for limits in others]), axis=0)
+    others = _of_others(before, np.where(able, after, np.nan), first, second)
+    at_once = _highest(others, SEVERAL)
     alone = ~np.isnan(own.at(ONE)) & ~(own.at(ONE) < at_once)  # without a value of its own: by the others
-    of_own, of_others = possible & alone, possible & ~alone
-    decides = _least(own.at(ONE), of_own)
-    unit = _in_units(later.at(decides) - first.at(decides), value_at(own.spread, decides))
-    found = along(unit[..., 0], lambda units: min_defined(np.where(of_own, own.at(units), np.nan)))
-    if not of_others.any():
+    by_own, by_others = possible & alone, possible & ~alone
+    decides = _least(own.at(ONE), by_own)
+    unit = _in_units(later.at(decides) - first.at(decides), value_at(own.spread, decides))[..., 0]
+    found = along(unit, lambda units: min_defined(np.where(by_own, own.at(units), np.nan)))
+    if not by_others.any():
         return found
-    largest = np.fmax(_largest_unit(second, able, first, _least(at_once, of_others)), unit[..., 0])
+    largest = np.fmax(_largest_unit(second, able, first, _least(at_once, by_others)), unit)
+    reached = along(largest, lambda units: min_defined(np.where(by_others, _highest(others, units), np.nan)))
+    return np.fmin(found, reached)
 
-    def reached(units: FloatArray) -> FloatArray:
-        highest = others[0].at(units)
-        for limits in others[1:]:
-            highest = np.fmax(highest, limits.at(units))
-        return min_defined(np.where(of_others, highest, np.nan))
 
-    return np.fmin(found, along(largest, reached))
+def _of_others(before: FloatArray, after: FloatArray, first: Errors, second: Errors) -> list[_Limits]:
+    """What the second model's largest pairs are above each of the first's, the errors of both included."""
+    return [_Limits(value_at(after, place) - before, first.apart(second, place)) for place in _leading(after)]
+
+
+def _highest(limits: Sequence[_Limits], units: float | FloatArray) -> FloatArray:
+    """The one that promises most, of each of the first model's pairs."""
+    found = limits[0].at(units)
+    for more in limits[1:]:
+        found = np.fmax(found, more.at(units))
+    return found
 
 
 def _leading(values: FloatArray) -> list[Array]:
