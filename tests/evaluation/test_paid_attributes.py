@@ -7,6 +7,7 @@ import evenhand
 from evenhand.evaluation.from_joined import rows_of_joined
 from evenhand.evaluation.options import Options
 from evenhand.evaluation.paid import NOT_SHOWN, PAID, payments
+from evenhand.statistics.paired_shares import tango_interval
 from evenhand.tables.columns import Columns
 from evenhand.tables.joined import read_joined
 
@@ -68,13 +69,24 @@ def test_small_levels_of_an_attribute_are_not_tested():
     assert np.isnan(small.p)
 
 
-@pytest.mark.parametrize("weights", [None, np.linspace(1, 2, 40)])
+@pytest.mark.parametrize("weights", [None, np.full(40, 3.0)])
 def test_where_no_run_changed_a_row_an_interval_has_width(weights):
     y = np.repeat([0, 1], 20)
     still = np.stack([y, y])
     found = evenhand.compare(y, {"a": still, "b": still.copy()}, weights=weights, replicates=50)
     alone = evenhand.compare(y, {"a": y, "b": y.copy()}, replicates=50).paid["b"].classes
     for several, single in zip(found.paid["b"].classes, alone, strict=True):
-        assert (several.low, several.high) == (single.low, single.high)
+        assert (several.low, several.high) == pytest.approx((single.low, single.high))
         assert several.low < 0 < several.high
         assert several.p == 1
+
+
+def test_of_rows_that_weigh_unlike_the_width_is_that_of_fewer_and_of_the_weight_zero_of_none():
+    y = np.repeat([0, 1], 20)
+    weights = np.r_[np.ones(10), np.zeros(10), np.full(10, 3.0), np.ones(10)]
+    still = np.stack([y, y])
+    moved = still.copy()
+    moved[:, 15] = 1  # a row of the weight 0
+    found = evenhand.compare(y, {"a": still, "b": moved}, weights=weights, replicates=50).paid["b"].classes
+    for one, rows in zip(found, (10.0, 16.0), strict=True):  # (30 + 10)^2 / (90 + 10)
+        assert (one.low, one.high) == pytest.approx([end.item() for end in tango_interval([0], [0], [rows])])

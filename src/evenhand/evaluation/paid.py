@@ -244,10 +244,16 @@ class _Change:
         n = changes.shape[1]
         sizes = np.bincount(code, minlength=n)
         if not self.exact:
-            p = mean_p(moved, code, n, None if weights is None else np.asarray(weights)[known])
+            w = np.ones(len(code)) if weights is None else np.asarray(weights, dtype=np.float64)[known]
+            p = mean_p(moved, code, n, w)
             low, high = reach_of(changes, confidence, (-1.0, 1.0))
-            still = np.bincount(code, moved != 0, minlength=n) == 0  # rows drawn again could not move either
-            ends = tango_interval(np.zeros(n), np.zeros(n), sizes, confidence)
+            still = (
+                np.bincount(code, (moved != 0) & (w > 0), minlength=n) == 0
+            )  # nor could rows drawn again move
+            as_many = divide(np.bincount(code, w, minlength=n) ** 2, np.bincount(code, w * w, minlength=n))
+            ends = tango_interval(
+                np.zeros(n), np.zeros(n), as_many, confidence
+            )  # as so many rows of one weight
             return p, np.where(still, ends[0], low), np.where(still, ends[1], high)
         lost, won = (np.bincount(code, way, minlength=n) for way in (moved < 0, moved > 0))
         p = np.where(sizes > 0, mcnemar_p(lost, won), np.nan)
